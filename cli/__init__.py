@@ -1,0 +1,1 @@
+"""Every surface that a person or a program touches."""

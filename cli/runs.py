@@ -1,0 +1,188 @@
+"""The mind at work: run, step."""
+
+import signal as signals
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Annotated
+
+import typer
+
+from cli import output as out
+from cli.options import JsonFlag, SessionOption, StoreOption
+from cli.wiring import desk, mind_for
+from commands.handle import Done
+from commands.minds.mind import MindFailed, Reply, Request
+from commands.runs import Stopped, run_session
+from domain.errors import Broken
+from domain.events import DraftEmitted, MindInvoked, MindSignalled, ThoughtAdded
+
+
+class Onlooker:
+    """Tells on stderr what the mind is doing, and prints drafts on stdout."""
+
+    def __init__(self, *, debug: bool = False, quiet: bool = False, stream: bool = False) -> None:
+        self._debug, self._quiet, self._stream = debug, quiet, stream
+        self._began = 0.0
+
+    def asked(self, request: Request) -> None:
+        """The mind is about to be asked."""
+        self._began = time.monotonic()
+        if self._debug:
+            out.answer(out.shade("── system", "faint"))
+            out.answer(out.safe(request.system))
+            for prompt, reply in request.examples:
+                out.answer(out.shade("── example", "faint"))
+                out.answer(f"{out.safe(prompt)}\n→ {out.safe(reply)}")
+            out.answer(out.shade("── prompt", "faint"))
+            out.answer(out.safe(request.prompt))
+        elif not self._quiet and sys.stderr.isatty():
+            sys.stderr.write(f"\r\033[Kiteration {request.iteration} …")
+            sys.stderr.flush()
+
+    def heard(self, piece: str) -> None:
+        """A piece of the reply streamed in."""
+        if self._stream:
+            sys.stderr.write(out.safe(piece))
+            sys.stderr.flush()
+
+    def answered(self, reply: Reply | MindFailed) -> None:
+        """The reply is there, or will not come."""
+        if sys.stderr.isatty() and not self._quiet:
+            sys.stderr.write("\r\033[K")
+        if self._debug and isinstance(reply, Reply):
+            out.answer(out.shade(f"── reply of {reply.model}", "faint"))
+            out.answer(out.safe(reply.text))
+
+    def recorded(self, done: Done) -> None:
+        """The iteration is in the log."""
+        if self._quiet:
+            return
+        for event in done.events:
+            if isinstance(event, MindInvoked):
+                seconds = time.monotonic() - self._began
+                out.talk(f"iteration {event.iteration}: {event.outcome}, {seconds:.1f} s")
+                for problem in (*((event.error,) if event.error else ()), *event.repairs):
+                    out.talk(f"  ! {out.safe(problem)}")
+            elif isinstance(event, ThoughtAdded):
+                out.talk(out.block(event.text, indent="  · "))
+            elif isinstance(event, MindSignalled):
+                out.talk(f"  {event.signal} signal")
+            elif isinstance(event, DraftEmitted):
+                late = " (late: the exchange was closed meanwhile)" if event.late else ""
+                out.answer(out.shade(f"#{event.index}{late}", "strong"))
+                out.answer(out.block(event.text))
+
+
+@contextmanager
+def _gentle_interrupt() -> Iterator[list[bool]]:
+    """The first Ctrl-C ends the run after this iteration, the second one breaks it off."""
+    asked: list[bool] = []
+
+    def on_interrupt(_: int, __: FrameType | None) -> None:
+        if asked:
+            raise KeyboardInterrupt
+        asked.append(True)
+        out.talk("Stopping after this iteration; Ctrl-C again breaks it off.")
+
+    before = signals.signal(signals.SIGINT, on_interrupt)
+    try:
+        yield asked
+    finally:
+        signals.signal(signals.SIGINT, before)
+
+
+def run(
+    iterations: Annotated[
+        int | None, typer.Argument(min=1, help="Exactly so many iterations.")
+    ] = None,
+    background: Annotated[
+        bool, typer.Option("--background", "-b", help="Leave drafts unseen; do not stop at them.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say only how it ended.")] = False,
+    stream: Annotated[bool, typer.Option(help="Show the raw reply as it streams in.")] = False,
+    store: StoreOption = None,
+    session: SessionOption = None,
+    json: JsonFlag = False,
+) -> None:
+    """Let the mind work until it has a draft, has nothing to say, or demands attention.
+
+    Example: mind run        mind run -b        mind run -b 5
+    """
+    watcher = Onlooker(quiet=quiet or json, stream=stream)
+    _run(store, session, watcher, iterations, background=background, json=json)
+
+
+def step(
+    debug: Annotated[
+        bool, typer.Option(help="Print the exact request and the exact reply.")
+    ] = False,
+    stream: Annotated[bool, typer.Option(help="Show the raw reply as it streams in.")] = False,
+    store: StoreOption = None,
+    session: SessionOption = None,
+    json: JsonFlag = False,
+) -> None:
+    """Let the mind work for one iteration.
+
+    Example: mind step --debug
+    """
+    watcher = Onlooker(debug=debug, quiet=json, stream=stream)
+    _run(store, session, watcher, 1, background=False, json=json)
+
+
+def _run(
+    store: StoreOption,
+    session: SessionOption,
+    watcher: Onlooker,
+    iterations: int | None,
+    *,
+    background: bool,
+    json: bool,
+) -> None:
+    with desk(store, session) as at, _gentle_interrupt() as asked:
+        at.only_now()
+        stopped = run_session(
+            at.log,
+            at.session,
+            mind_for,
+            at.world,
+            mode="background" if background else "observe",
+            iterations=iterations,
+            watcher=watcher,
+            stop_asked=lambda: bool(asked),
+        )
+        presence = at.state.attention.presence
+    if json:
+        out.as_json({**stopped._asdict(), "presence": presence})
+    else:
+        out.talk(_ended(stopped, presence))
+    if stopped.reason == "failed":
+        raise Broken(stopped.detail or "The mind failed: mind log shows how.")
+
+
+_NEXT = {
+    "draft": "Next: mind accept, or mind run to refine it.",
+    "hard signal": "The mind has no more to say: mind drafts, mind accept.",
+    "true silence": "The mind said nothing at all: mind drafts, or mind think to stir it.",
+    "limit": "Next: mind drafts.",
+    "interrupted": "Everything shown is in the log.",
+    "budget": "Raise it with mind config --set budget_usd=…, or accept a draft.",
+    "accepted": "The exchange is closed: mind message.",
+    "failed": "The run can go on: mind run.",
+}
+
+
+def _ended(stopped: Stopped, presence: str) -> str:
+    iterations = out.count(stopped.iterations, "iteration")
+    return (
+        f"Stopped after {iterations}: {stopped.reason} (you are {presence})."
+        f" {_NEXT.get(stopped.reason, '')}"
+    ).rstrip()
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verbs of this file."""
+    app.command()(run)
+    app.command()(step)

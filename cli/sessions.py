@@ -1,0 +1,306 @@
+"""Stores and sessions: init, open, new, sessions, switch, status, config, label."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cli import output as out
+from cli.options import JsonFlag, SessionOption, StoreOption
+from cli.texts import read_text
+from cli.wiring import (
+    Desk,
+    current_session,
+    desk,
+    open_store,
+    remember_store,
+    switch_session,
+)
+from commands.eventlog import EventLog
+from commands.handle import handle
+from commands.sessions import ChangeConfig, LabelMoment, start_session
+from commands.thinking import InjectThought
+from commands.world import RealWorld
+from domain.config import Config
+from domain.errors import BadSetting, NoSuchSession
+from domain.events import SessionForked
+from domain.ids import SessionId, session_id
+from domain.session import Session
+
+Message = Annotated[str | None, typer.Argument(help="The first message.", metavar="[MESSAGE]")]
+MessageFile = Annotated[
+    Path | None, typer.Option("--file", "-f", help="Read the first message from a file.")
+]
+Model = Annotated[
+    str | None,
+    typer.Option("--model", "-m", help="The mind: local, openrouter:NAME, script:FILE …"),
+]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", help="A setting, as key=value.", metavar="K=V")
+]
+Thoughts = Annotated[
+    list[str] | None, typer.Option("--thought", help="A thought to begin the pool with.")
+]
+
+
+def init(
+    directory: Annotated[Path, typer.Argument(help="Where the store is made.", metavar="DIR")],
+    message: Message = None,
+    file: MessageFile = None,
+    model: Model = None,
+    settings: Settings = None,
+    thoughts: Thoughts = None,
+    name: Annotated[str, typer.Option(help="The first session's name.")] = "main",
+) -> None:
+    """Make a store with its first session.
+
+    Example: mind init ./thinking "Why are there two tides a day?"
+    """
+    chosen, config = session_id(name), _settings(settings, model)
+    text = read_text(message, file) if message is not None or file is not None else None
+    world = RealWorld.of_this_user()
+    directory.mkdir(parents=True, exist_ok=True)
+    with _made(directory) as log:
+        start_session(log, chosen, world, message=text, settings=config)
+        for thought in thoughts or ():
+            handle(log, chosen, InjectThought(text=thought, by=str(world.actor)), world)
+    switch_session(directory, chosen)
+    remember_store(directory)
+    out.talk(f"Made the store {directory} with the session {chosen}.")
+    out.talk("Next: mind run" if text else 'Next: mind message "…", then mind run')
+
+
+def _made(directory: Path) -> EventLog:
+    """A new log; one that was made but never begun (a kill came between) counts as new."""
+    if (directory / "log.db").exists():
+        log = EventLog(directory)
+        if not log.sessions():
+            return log
+        log.close()
+    return EventLog.create(directory)
+
+
+def open_(
+    directory: Annotated[Path, typer.Argument(help="The store.", metavar="DIR")],
+) -> None:
+    """Work on this store from now on.
+
+    Example: mind open ./thinking
+    """
+    with open_store(directory) as (path, log):
+        session = current_session(path, log)
+    remember_store(directory)
+    out.talk(f"Working on {directory}, session {session}.")
+
+
+def new(
+    name: Annotated[str, typer.Argument(help="The session's name: a slug.")],
+    message: Message = None,
+    file: MessageFile = None,
+    model: Model = None,
+    settings: Settings = None,
+    title: Annotated[str, typer.Option(help="A title; the name by default.")] = "",
+    store: StoreOption = None,
+) -> None:
+    """Begin another session in this store, and work on it.
+
+    Example: mind new payments "How do refunds differ from voids?"
+    """
+    chosen, config = session_id(name), _settings(settings, model)
+    text = read_text(message, file) if message is not None or file is not None else None
+    with open_store(store) as (directory, log):
+        world = RealWorld.of_this_user()
+        start_session(log, chosen, world, title=title, message=text, settings=config)
+        switch_session(directory, chosen)
+    out.talk(f"Began the session {chosen}.")
+
+
+def sessions(store: StoreOption = None, json: JsonFlag = False) -> None:
+    """List the sessions: what they branched off, how far they are.
+
+    Example: mind sessions --json
+    """
+    with open_store(store) as (directory, log):
+        current = current_session(directory, log) if log.sessions() else None
+        found = [_facts(log, name, current) for name in log.sessions()]
+    if json:
+        out.as_json(found)
+        return
+    out.table(
+        [
+            (
+                "*" if row["current"] else " ",
+                row["session"],
+                row["parent"] or "",
+                row["version"],
+                row["iterations"],
+                row["state"],
+                row["title"],
+            )
+            for row in found
+        ],
+        (" ", "session", "branched off", "events", "iterations", "state", "title"),
+    )
+
+
+def _facts(log: EventLog, name: SessionId, current: SessionId | None) -> dict[str, Any]:
+    state = log.state(name)
+    first = next(iter(log.read(name, after=log.path(name)[0].after, page=1)))
+    fork = first.event if isinstance(first.event, SessionForked) else None
+    return {
+        "session": name,
+        "current": name == current,
+        "title": state.title,
+        "parent": f"{fork.parent}@{fork.at_version}" if fork else None,
+        "version": state.version,
+        "iterations": state.iteration,
+        "exchanges": state.dialogue.accepted,
+        "state": "drafting" if state.dialogue.awaiting else "idle",
+        "updated": out.iso(state.at),
+    }
+
+
+def switch(
+    name: Annotated[str, typer.Argument(help="The session.")], store: StoreOption = None
+) -> None:
+    """Work on another session from now on.
+
+    Example: mind switch what-if
+    """
+    with open_store(store) as (directory, log):
+        chosen = session_id(name)
+        if not log.exists(chosen):
+            raise NoSuchSession(chosen, log.sessions()[:8])
+        switch_session(directory, chosen)
+    out.talk(f"Working on {chosen}.")
+
+
+def status(
+    store: StoreOption = None, session: SessionOption = None, json: JsonFlag = False
+) -> None:
+    """Show where the session stands.
+
+    Example: mind status
+    """
+    with desk(store, session) as at:
+        facts = _standing(at)
+    if json:
+        out.as_json(facts)
+        return
+    for key, value in facts.items():
+        out.answer(f"{out.shade(key.replace('_', ' ').rjust(12), 'faint')}  {_shown(value)}")
+
+
+def _shown(value: Any) -> str:
+    return "–" if value is None else out.safe(str(value))
+
+
+def _standing(at: Desk) -> dict[str, Any]:
+    state = at.state
+    dialogue, work = state.dialogue, state.work
+    facts: dict[str, Any] = {
+        "store": str(at.directory),
+        "session": state.id,
+        "title": state.title,
+        "version": state.version,
+        "updated": out.iso(state.at),
+        "state": "drafting" if dialogue.awaiting else "idle",
+        "awaiting": dialogue.awaiting.exchange if dialogue.awaiting else None,
+        "drafts": len(dialogue.drafts),
+        "unseen": sum(not d.seen for d in dialogue.drafts),
+        "exchanges": dialogue.accepted,
+        "iterations": state.iteration,
+        "thoughts": f"{len(state.pool.active)} in the pool, {state.pool.total} in all",
+        "hard_signals": f"{work.consecutive_hard} of {state.config.hard_signal_threshold}",
+        "presence": state.attention.presence,
+        "status": state.attention.status or None,
+        "model": state.config.model,
+        "tokens": f"{work.tokens_in} in, {work.tokens_out} out",
+        "cost": _cost(state),
+        "running": work.run.holder if work.run else None,
+    }
+    return facts
+
+
+def _cost(state: Session) -> str:
+    work = state.work
+    unknown = f", {out.count(work.unknown_costs, 'call')} of unknown cost"
+    return f"${work.cost_usd:.4f}" + (unknown if work.unknown_costs else "")
+
+
+def config(
+    settings: Settings = None,
+    store: StoreOption = None,
+    session: SessionOption = None,
+    json: JsonFlag = False,
+) -> None:
+    """Show the settings, or change some.
+
+    Example: mind config --set model=openrouter:anthropic/claude-haiku-4.5
+    """
+    with desk(store, session) as at:
+        wishes = [ChangeConfig(key=k, value=v) for k, v in _pairs(settings)]
+        checked = at.state.config
+        for wish in wishes:  # all of them, or none
+            checked = checked.changed(wish.key, checked.read(wish.key, wish.value))
+        for wish in wishes:
+            at.do(wish)
+        current = at.state.config
+    if json:
+        out.as_json(current.model_dump())
+        return
+    rows = [
+        (key, "off" if value is None else str(value), Config.model_fields[key].description or "")
+        for key, value in current.model_dump().items()
+    ]
+    out.table(rows, ("setting", "value", "meaning"))
+
+
+def label(
+    name: Annotated[str, typer.Argument(help="The label.")],
+    ref: Annotated[str, typer.Argument(help="The moment; now by default.")] = "head",
+    store: StoreOption = None,
+    session: SessionOption = None,
+) -> None:
+    """Give a moment a name, to be used as @NAME.
+
+    Example: mind label good-start draft:2
+    """
+    with desk(store, session) as at:
+        where, version = at.moment(ref)
+        if where != at.session:
+            raise BadSetting(f"Label {where!r} there: mind label --session {where} {name} REF.")
+        at.do(LabelMoment(label=name, version=version))
+    out.talk(f"@{name} is event {version} of {where}.")
+
+
+def _pairs(settings: list[str] | None) -> list[tuple[str, str]]:
+    pairs = []
+    for text in settings or ():
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise BadSetting(f"{text!r} is no setting: write key=value.")
+        pairs.append((key.strip(), value.strip()))
+    return pairs
+
+
+def _settings(settings: list[str] | None, model: str | None) -> dict[str, Any]:
+    chosen = {key: Config().read(key, value) for key, value in _pairs(settings)}
+    if model is not None:
+        chosen["model"] = model
+    return chosen
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verbs of this file."""
+    for name, verb in (
+        ("init", init),
+        ("open", open_),
+        ("new", new),
+        ("sessions", sessions),
+        ("switch", switch),
+        ("status", status),
+        ("config", config),
+        ("label", label),
+    ):
+        app.command(name)(verb)

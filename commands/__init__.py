@@ -1,0 +1,1 @@
+"""Wishes become events: commands and everything that acts on the outside world."""

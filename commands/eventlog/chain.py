@@ -1,0 +1,30 @@
+"""Each event seals all that came before it, as commits do in git.
+
+``hash = sha256(previous ‖ version ‖ stream ‖ kind ‖ sha256(payload))`` with the version as 8 bytes
+big-endian, and stream and kind as UTF-8 behind their length in 2 bytes, so that no two histories
+write the same bytes. The payload enters by its digest: a payload can be taken away later, and the
+chain still proves that it was there. A fork's first event chains on its parent's hash at the
+fork point; so a store is a Merkle DAG.
+"""
+
+from hashlib import sha256
+
+HASH_LENGTH = 32
+
+
+def link(previous: bytes, version: int, stream: str, kind: str, payload: bytes) -> bytes:
+    """The hash of an event, from the hash before it and the payload's bytes."""
+    name, what = stream.encode(), kind.encode()
+    return sha256(
+        b"".join(
+            (
+                previous,
+                version.to_bytes(8, "big"),
+                len(name).to_bytes(2, "big"),
+                name,
+                len(what).to_bytes(2, "big"),
+                what,
+                sha256(payload).digest(),
+            )
+        )
+    ).digest()

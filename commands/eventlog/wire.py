@@ -1,0 +1,137 @@
+"""Events to bytes and back: msgpack maps under a kind, readable from any language.
+
+A stored state is 32 bytes of chain hash and a msgpack map: ``schema``, ``at`` (µs since 1970),
+``actor`` (``user:ann``), ``command`` (16 bytes), ``cause`` (a version, where there is one) and
+``data`` (the event's own fields).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgpack
+from eventsourcing.persistence import Mapper, StoredEvent, Transcoder
+from pydantic import ValidationError
+
+from commands.eventlog.chain import HASH_LENGTH, link
+from domain.actors import Actor
+from domain.errors import NewerSchema, StoreIsDamaged, UnknownKind
+from domain.events import EVENTS, Caused, Event
+from domain.ids import CommandId, SessionId
+from domain.log import Draw, Head, Recorded
+from domain.upcasts import UPCASTS, Upcast
+
+Row = tuple[str, int, int, str, bytes]
+"""Stream, version, position, kind, state: as it lies in the table."""
+
+
+class _NoTranscoder(Transcoder):
+    """The library's mapper wants one; ours encodes whole events itself."""
+
+    def encode(self, obj: Any) -> bytes:
+        """Never called."""
+        raise TypeError(f"{type(obj)} is encoded by EventMapper")
+
+    def decode(self, data: bytes) -> Any:
+        """Never called."""
+        raise TypeError(f"{len(data)} bytes are decoded by EventMapper")
+
+
+class EventMapper(Mapper[str]):
+    """Turns events into payloads by kind, and payloads of any schema into today's events."""
+
+    def __init__(
+        self,
+        events: Mapping[str, type[Event]] = EVENTS,
+        upcasts: Mapping[tuple[str, int], Upcast] = UPCASTS,
+    ) -> None:
+        super().__init__(_NoTranscoder())
+        self._events = events
+        self._upcasts = upcasts
+
+    def payload(self, caused: Caused, draw: Draw) -> bytes:
+        """The bytes that the chain seals."""
+        event, cause, by = caused
+        envelope: dict[str, Any] = {
+            "schema": event.schema_version,
+            "at": draw.at,
+            "actor": str(by or draw.actor),
+            "command": draw.command,
+        }
+        if cause is not None:
+            envelope["cause"] = cause
+        envelope["data"] = event.wire()
+        packed: bytes = msgpack.packb(envelope, unicode_errors="surrogatepass")
+        return packed
+
+    def sealed(self, onto: Head, session: str, draw: Draw) -> tuple[list[StoredEvent], Head]:
+        """Rows for a draw behind ``onto``, each chained on the one before, and the new head."""
+        rows: list[StoredEvent] = []
+        version, hash_ = onto
+        for caused in draw.events:
+            version += 1
+            kind, payload = caused.event.kind, self.payload(caused, draw)
+            hash_ = link(hash_, version, session, kind, payload)
+            rows.append(StoredEvent(session, version, kind, hash_ + payload))
+        return rows, Head(version, hash_)
+
+    def recorded(self, row: Row) -> Recorded:
+        """Read a row.
+
+        Raises:
+            UnknownKind, NewerSchema: a newer version wrote it.
+            StoreIsDamaged: its bytes are not an event.
+        """
+        stream, version, position, kind, state = row
+        try:
+            class_ = self._events[kind]
+        except KeyError:
+            raise UnknownKind(kind, stream, version) from None
+        try:
+            envelope = msgpack.unpackb(
+                state[HASH_LENGTH:], use_list=False, unicode_errors="surrogatepass"
+            )
+            data = envelope["data"]
+            schema = envelope["schema"]
+            if schema != class_.schema_version:
+                data = self._upcast(kind, stream, version, schema, data)
+            return Recorded(
+                SessionId(stream),
+                version,
+                position,
+                envelope["at"],
+                Actor.parse(envelope["actor"]),
+                CommandId(envelope["command"]),
+                envelope.get("cause"),
+                class_.from_wire(data),
+            )
+        except (ValueError, KeyError, TypeError, msgpack.UnpackException, ValidationError) as e:
+            raise StoreIsDamaged(
+                f"Event {version} of session {stream!r} ({kind}) can't be read"
+                f" ({type(e).__name__}): check the store with mind verify."
+            ) from e
+
+    def _upcast(
+        self, kind: str, stream: str, version: int, schema: int, data: dict[str, Any]
+    ) -> dict[str, Any]:
+        known = self._events[kind].schema_version
+        if schema > known:
+            raise NewerSchema(kind, stream, version, schema, known)
+        for old in range(schema, known):
+            data = self._upcasts[(kind, old)](data)
+        return data
+
+    def to_stored_event(self, domain_event: Any) -> StoredEvent:
+        """Refused: a row alone has no place in a chain."""
+        raise TypeError(f"{type(domain_event)} becomes a row in sealed(), which chains it")
+
+    def to_domain_event(self, stored_event: StoredEvent) -> Any:
+        """Read a row that the library selected; it does not know its position."""
+        return self.recorded(
+            (
+                str(stored_event.originator_id),
+                stored_event.originator_version,
+                getattr(stored_event, "id", 0),
+                stored_event.topic,
+                stored_event.state,
+            )
+        )

@@ -1,0 +1,34 @@
+"""Branching: one event, whatever the length of history."""
+
+from commands.world import World
+from domain.errors import BadSetting
+from domain.events import Caused, SessionForked
+from domain.ids import SessionId
+from domain.log import Draw, Log
+from domain.session import Session
+
+
+def fork_session(
+    log: Log,
+    parent: SessionId,
+    version: int,
+    child: SessionId,
+    world: World,
+    *,
+    reason: str | None = None,
+) -> Session:
+    """Begin ``child`` with the parent's history up to ``version``, by reference.
+
+    The parent is untouched, and nothing is copied. It may be the middle of an exchange.
+
+    Raises:
+        SessionExists: the child's name is taken.
+        NoSuchSession, NoSuchMoment: there is nothing to branch off.
+    """
+    if version < 1:
+        raise BadSetting("A branch needs at least the first event of a session.")
+    onto = log.head(parent, version)
+    at = max(world.now(), log.state(parent, version).at)
+    forked = SessionForked(parent=parent, at_version=version, parent_hash=onto.hash, reason=reason)
+    log.begin(child, onto, Draw([Caused(forked, version)], at, world.actor, world.command_id()))
+    return log.state(child)

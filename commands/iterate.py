@@ -1,0 +1,324 @@
+"""One iteration: state, sample, prompt, mind, parse; all that came of it in one append."""
+
+from collections.abc import Iterator
+from hashlib import sha256
+from random import Random
+from typing import NamedTuple, Protocol
+
+from commands.command import Command, Decision
+from commands.handle import Done, handle
+from commands.minds.mind import Mind, MindFailed, Reply, Request
+from commands.world import World
+from domain.actors import SYSTEM, Actor
+from domain.dialogue import Dialogue, is_signal
+from domain.errors import NothingAwaits
+from domain.events import (
+    Caused,
+    DraftAccepted,
+    DraftEmitted,
+    DraftSeen,
+    MindInvoked,
+    MindSignalled,
+    ThoughtAdded,
+)
+from domain.events.thinking import Outcome, packed
+from domain.ids import ExchangeId, SessionId
+from domain.log import Log
+from domain.pool import sample
+from domain.protocol.compact import render_compact
+from domain.protocol.copies import without_copies
+from domain.protocol.observe import observe, thoughts_limit
+from domain.protocol.output import Output, Unparseable
+from domain.protocol.parse import parse
+from domain.protocol.prompts import examples, system_prompt
+from domain.protocol.render import render
+from domain.protocol.view import View
+from domain.session import Session
+
+
+class Watcher(Protocol):
+    """Somebody who looks on while a mind works."""
+
+    def asked(self, request: Request) -> None:
+        """The mind is about to be asked."""
+        ...
+
+    def heard(self, piece: str) -> None:
+        """A piece of the reply streamed in."""
+        ...
+
+    def answered(self, reply: Reply | MindFailed) -> None:
+        """The reply is there, or will not come."""
+        ...
+
+    def recorded(self, done: Done) -> None:
+        """The iteration is in the log."""
+        ...
+
+
+class Unwatched:
+    """Nobody looks on."""
+
+    def asked(self, request: Request) -> None:
+        """Nothing."""
+
+    def heard(self, piece: str) -> None:
+        """Nothing."""
+
+    def answered(self, reply: Reply | MindFailed) -> None:
+        """Nothing."""
+
+    def recorded(self, done: Done) -> None:
+        """Nothing."""
+
+
+class Prepared(NamedTuple):
+    """An iteration that is ready to be asked for."""
+
+    view: View
+    request: Request
+    invocation: MindInvoked
+    """With everything but the outcome."""
+    exchange: ExchangeId
+
+
+class RecordIteration(Command):
+    """Record what came of one invocation, on the state as it is by now."""
+
+    invocation: MindInvoked
+    exchange: ExchangeId
+    thoughts: tuple[str, ...] = ()
+    draft: str | None = None
+    confidence: float | None = None
+    working: bool = False
+    seen_by: Actor | None = None
+    """The user, when they watch drafts appear."""
+
+    def decide(self, session: Session) -> Decision:
+        """The invocation, its thoughts, its draft or what it says that there is none."""
+        iteration, why = session.upcoming, session.version + 1
+        yield self.invocation.model_copy(update={"iteration": iteration}).because(
+            self.invocation.based_on
+        )
+        for text in self.thoughts:
+            yield ThoughtAdded(text=text, iteration=iteration, mind=self.invocation.model).because(
+                why
+            )
+        dialogue = session.dialogue
+        if dialogue.awaiting is None or dialogue.awaiting.exchange != self.exchange:
+            yield from self._late(dialogue, iteration, why)
+            return
+        if self.draft is not None:
+            yield from self._drafted(dialogue, iteration, why)
+        yield from self._signalled(session, iteration, why)
+        yield from self._auto_accepted(session, iteration)
+
+    def _emission(self, index: int, iteration: int, *, repeats: int | None = None) -> DraftEmitted:
+        text = self.draft or ""
+        return DraftEmitted(
+            exchange=self.exchange,
+            index=index,
+            text=text,
+            iteration=iteration,
+            signal=is_signal(text),
+            repeats=repeats,
+            confidence=self.confidence,
+            working=self.working,
+        )
+
+    def _drafted(self, dialogue: Dialogue, iteration: int, why: int) -> Iterator[Caused]:
+        repeats = dialogue.repeated(self.draft or "")
+        emission = self._emission(len(dialogue.drafts) + 1, iteration, repeats=repeats)
+        yield emission.because(why)
+        if self.seen_by is not None:
+            seen = DraftSeen(exchange=self.exchange, indexes=(emission.index,))
+            yield seen.because(why + len(self.thoughts) + 1, by=self.seen_by)
+
+    def _late(self, dialogue: Dialogue, iteration: int, why: int) -> Iterator[Caused]:
+        """The exchange was closed meanwhile: the draft is kept, but can't be accepted."""
+        closed = dialogue.past(self.exchange)
+        if self.draft is None or closed is None:
+            return
+        emission = self._emission(closed.drafts + 1, iteration)
+        yield emission.model_copy(update={"late": True}).because(why)
+
+    def _signalled(self, session: Session, iteration: int, why: int) -> Iterator[Caused]:
+        """What the iteration says by what it left out; a failure says nothing."""
+        if self.invocation.outcome in {"failed", "unparseable"}:
+            return
+        if self.draft is not None:
+            if is_signal(self.draft):
+                soft = MindSignalled(signal="soft", iteration=iteration, consecutive=0)
+                yield soft.because(why)
+            return
+        silent = not self.thoughts and self.invocation.outcome != "skipped"
+        yield MindSignalled(
+            signal="silence" if silent else "hard",
+            iteration=iteration,
+            consecutive=session.work.consecutive_hard + 1,
+        ).because(why)
+
+    def _auto_accepted(self, session: Session, iteration: int) -> Iterator[Caused]:
+        patience = session.config.auto_accept_after
+        latest = session.dialogue.latest_content
+        if patience is None or latest is None or self.draft is not None:
+            return
+        if iteration - session.dialogue.drafts[-1].iteration >= patience:
+            yield DraftAccepted(
+                exchange=self.exchange, index=latest.index, by="auto-accept"
+            ).because(latest.version, by=SYSTEM)
+
+
+def prepare(session: Session, mind: Mind, user_time: str) -> Prepared:
+    """Draw a sample, render the prompt, and note all that is needed to do so again.
+
+    Raises:
+        NothingAwaits: there is nothing to answer.
+    """
+    asked = session.dialogue.awaiting
+    if asked is None:
+        raise NothingAwaits(session.id)
+    config, dialect = session.config, mind.dialect
+    seed = Random(f"{session.seed}/{session.id}/{session.upcoming}").getrandbits(32)  # noqa: S311
+    sampled = sample(session.pool, thoughts_limit(session), seed)
+    view = observe(session, sampled, user_time)
+    system = system_prompt(dialect)
+    prompt = prompt_text(view, dialect)
+    request = Request(
+        system=system.text,
+        examples=examples(dialect),
+        prompt=prompt,
+        max_tokens=config.token_limit,
+        temperature=config.temperature,
+        seed=seed,
+        timeout=config.timeout,
+        iteration=session.upcoming,
+    )
+    invocation = MindInvoked(
+        iteration=session.upcoming,
+        based_on=session.version,
+        model=mind.name,
+        protocol=session.protocol,
+        dialect=dialect,
+        system_hash=system.sha256,
+        prompt_hash=sha256(prompt.encode("utf-8", "surrogatepass")).digest(),
+        sampled=tuple(t.version for t in sampled),
+        seed=seed,
+        user_time=user_time,
+        outcome="ok",
+    )
+    return Prepared(view, request, invocation, asked.exchange)
+
+
+def prompt_text(view: View, dialect: str) -> str:
+    """The exact text that a mind of this dialect is shown."""
+    return render_compact(view) if dialect == "compact" else render(view)
+
+
+def iterate(
+    log: Log,
+    session: SessionId,
+    mind: Mind,
+    world: World,
+    *,
+    seen: bool,
+    watcher: Watcher | None = None,
+) -> Done:
+    """Ask the mind once and record what came of it, whatever came of it.
+
+    Nothing that a provider was paid for is lost: a reply that can't be read, a stream that broke
+    and a call that the user interrupted are in the log with what had arrived.
+
+    Raises:
+        NothingAwaits: there is nothing to answer.
+        MindUnavailable: something has to be set up first; nothing was asked or recorded.
+        KeyboardInterrupt: the user broke off; recorded before it is passed on.
+    """
+    watcher = watcher or Unwatched()
+    user_time = world.local_time().isoformat(timespec="seconds")
+    prepared = prepare(log.state(session), mind, user_time)
+    by = world.actor if seen else None
+    actor = Actor("mind", mind.name)
+    heard: list[str] = []
+
+    def listen(piece: str) -> None:
+        heard.append(piece)
+        watcher.heard(piece)
+
+    watcher.asked(prepared.request)
+    try:
+        reply = mind.reply(prepared.request, listen)
+    except MindFailed as failure:
+        watcher.answered(failure)
+        invocation = _failed(prepared, failure.sentence, failure.partial, failure)
+        wish = RecordIteration(invocation=invocation, exchange=prepared.exchange)
+        done = handle(log, session, wish, world, by=actor)
+        watcher.recorded(done)
+        if not failure.retryable:
+            raise
+        return done
+    except KeyboardInterrupt:
+        invocation = _failed(prepared, "The user broke off.", "".join(heard), None)
+        wish = RecordIteration(invocation=invocation, exchange=prepared.exchange)
+        watcher.recorded(handle(log, session, wish, world, by=actor))
+        raise
+    watcher.answered(reply)
+    done = handle(log, session, understood(prepared, reply, by), world, by=actor)
+    watcher.recorded(done)
+    return done
+
+
+def understood(prepared: Prepared, reply: Reply, seen_by: Actor | None) -> RecordIteration:
+    """What a reply means, as a wish to record it."""
+    output = parse(reply.text)
+    if isinstance(output, Output) and prepared.invocation.dialect == "compact":
+        output = without_copies(output, prepared.view, prepared.request.examples)
+    invocation = _answered(prepared.invocation, reply, output)
+    if isinstance(output, Unparseable):
+        return RecordIteration(invocation=invocation, exchange=prepared.exchange)
+    return RecordIteration(
+        invocation=invocation,
+        exchange=prepared.exchange,
+        thoughts=output.thoughts,
+        draft=output.draft,
+        confidence=output.confidence,
+        working=output.working,
+        seen_by=seen_by,
+    )
+
+
+def _answered(blank: MindInvoked, reply: Reply, output: Output | Unparseable) -> MindInvoked:
+    outcome: Outcome = "ok"
+    if isinstance(output, Unparseable):
+        outcome = "unparseable"
+    elif output.skip:
+        outcome = "skipped"
+    return blank.model_copy(
+        update={
+            "outcome": outcome,
+            "error": output.reason if isinstance(output, Unparseable) else None,
+            "answered_by": reply.model,
+            "raw": packed(reply.text),
+            "repairs": output.repairs,
+            "tokens_in": reply.tokens_in,
+            "tokens_out": reply.tokens_out,
+            "cost_usd": reply.cost_usd,
+            "latency_ms": reply.latency_ms,
+            "attempts": reply.attempts,
+            "finish": reply.finish,
+        }
+    )
+
+
+def _failed(
+    prepared: Prepared, error: str, partial: str, failure: MindFailed | None
+) -> MindInvoked:
+    return prepared.invocation.model_copy(
+        update={
+            "outcome": "failed",
+            "error": error,
+            "raw": packed(partial) if partial else None,
+            "latency_ms": failure.latency_ms if failure else 0,
+            "attempts": failure.attempts if failure else 1,
+        }
+    )

@@ -1,0 +1,1 @@
+"""Minds: language models behind one small protocol, chosen by name."""

@@ -1,0 +1,99 @@
+"""The protocol that every mind speaks: one request, one reply, or a failure that says why."""
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple, Protocol
+
+from domain.errors import Broken, Refused
+
+Dialect = Literal["full", "compact"]
+"""``full`` is the whole protocol; ``compact`` the short form that a small local model can obey."""
+
+Listener = Callable[[str], None]
+"""Called with each piece of text as it streams in."""
+
+
+class Request(NamedTuple):
+    """One invocation: everything a mind is told, and how far it may go."""
+
+    system: str
+    """The system prompt, a versioned file of the package."""
+    examples: tuple[tuple[str, str], ...]
+    """Turns shown before the prompt (prompt, reply); empty in the full dialect."""
+    prompt: str
+    """The rendered view; its sha256 is in the log."""
+    max_tokens: int
+    """The most tokens a reply may have."""
+    temperature: float | None
+    """None leaves it to the provider."""
+    seed: int
+    """For minds that can be seeded."""
+    timeout: float
+    """Seconds that one attempt may take, streaming included."""
+    iteration: int
+    """Which iteration this is, 1 for the first: a recorded mind answers by it."""
+
+
+class Reply(NamedTuple):
+    """What a mind answered and what it took."""
+
+    text: str
+    model: str
+    """The model that really answered, as the provider names it."""
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost_usd: float | None = None
+    """None where nobody can say; never 0 for unknown. A model on this machine costs 0."""
+    latency_ms: int = 0
+    """All attempts and waits together."""
+    finish: str | None = None
+    """Why the reply ended: ``stop``, ``length`` …"""
+    attempts: int = 1
+
+
+class Mind(Protocol):
+    """A language model that can be asked for one reply."""
+
+    @property
+    def name(self) -> str:
+        """As the user names it: ``local``, ``openrouter:anthropic/claude-haiku-4.5``."""
+        ...
+
+    @property
+    def dialect(self) -> Dialect:
+        """Which form of the protocol it is told and answers in."""
+        ...
+
+    def reply(self, request: Request, listener: Listener | None = None) -> Reply:
+        """Ask once; stream to ``listener`` where one is given.
+
+        Raises:
+            MindFailed: the attempt failed; ``retryable`` tells whether another may succeed.
+            MindUnavailable: nothing was asked, since something has to be set up first.
+        """
+        ...
+
+
+class MindUnavailable(Refused):
+    """A key, a package or a model file is missing; the sentence says how to get it."""
+
+
+class MindFailed(Broken):
+    """An invocation that brought no whole reply. What arrived is kept in ``partial``."""
+
+    def __init__(
+        self,
+        sentence: str,
+        *,
+        retryable: bool,
+        retry_after: float | None = None,
+        partial: str = "",
+        attempts: int = 1,
+        latency_ms: int = 0,
+    ) -> None:
+        super().__init__(sentence)
+        self.retryable = retryable
+        self.retry_after = retry_after
+        """Seconds the provider asked us to wait."""
+        self.partial = partial
+        self.attempts = attempts
+        self.latency_ms = latency_ms

@@ -1,0 +1,94 @@
+"""Beginning sessions, changing their settings, naming moments."""
+
+from typing import Any
+
+from commands.command import Command, Decision
+from commands.minds.names import check_name
+from commands.world import World
+from domain.config import Config
+from domain.errors import BadSetting, BadText
+from domain.events import Caused, ConfigChanged, MessageSent, SessionLabelled, SessionStarted
+from domain.ids import SessionId, exchange_id
+from domain.log import BEGINNING, Draw, Log
+from domain.protocol.prompts import PROTOCOL
+from domain.session import Session
+from domain.texts import checked_text
+
+LABEL_LENGTH = 80
+
+
+def start_session(
+    log: Log,
+    session: SessionId,
+    world: World,
+    *,
+    title: str = "",
+    message: str | None = None,
+    settings: dict[str, Any] | None = None,
+) -> Session:
+    """Begin a session, with its first message where there is one, in a single append.
+
+    Raises:
+        SessionExists: the name is taken.
+        BadSetting, BadText: nothing was begun.
+    """
+    config = Config()
+    for key, value in (settings or {}).items():
+        config = changed(config, key, value)
+    started = SessionStarted(
+        title=title or session,
+        config=config.model_dump(),
+        protocol=PROTOCOL,
+        seed=world.seed(),
+    )
+    events = [Caused(started)]
+    if message is not None:
+        text = checked_text(message)
+        events.append(Caused(MessageSent(exchange=exchange_id(1, 0), text=text, iteration=1)))
+    draw = Draw(events, world.now(), world.actor, world.command_id())
+    log.begin(session, BEGINNING, draw)
+    return log.state(session)
+
+
+def changed(config: Config, key: str, value: Any) -> Config:
+    """The settings with one changed; a model's name is checked as well."""
+    config = config.changed(key, value)
+    if key == "model":
+        check_name(config.model)
+    return config
+
+
+class ChangeConfig(Command):
+    """Change a setting of the session; `off` where a setting can be off."""
+
+    key: str
+    value: str
+
+    def decide(self, session: Session) -> Decision:
+        """The setting at its new value."""
+        config = session.config
+        if self.key not in Config.model_fields:
+            config.changed(self.key, None)
+        old, new = getattr(config, self.key), config.read(self.key, self.value)
+        changed(config, self.key, new)
+        if new != old:
+            yield ConfigChanged(key=self.key, old=old, new=new)
+
+
+class LabelMoment(Command):
+    """Give a moment a name, to be used as @label wherever a moment is asked for."""
+
+    label: str
+    version: int
+
+    def decide(self, session: Session) -> Decision:
+        """The label at the version."""
+        plain = self.label.replace("-", "").replace("_", "").replace(".", "")
+        if not plain.isalnum() or len(self.label) > LABEL_LENGTH:
+            raise BadText(
+                f"{self.label!r} can't be a label: use letters, digits, '.', '_' and '-',"
+                f" at most {LABEL_LENGTH} characters."
+            )
+        if not 1 <= self.version <= session.version:
+            raise BadSetting(f"A label needs a version from 1 to {session.version}.")
+        yield SessionLabelled(label=self.label, version=self.version).because(self.version)

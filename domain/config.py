@@ -1,0 +1,96 @@
+"""The settings of a session: typed, with their ranges, changed by events."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from domain.errors import BadSetting
+
+Count = Annotated[int, Field(ge=1, le=100)]
+Chars = Annotated[int, Field(ge=100, le=200_000)]
+
+
+class Config(BaseModel):
+    """What can be set, with defaults. Descriptions are the help of ``mind config``."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", strict=False)
+
+    model: Annotated[str, Field(min_length=1, max_length=300)] = Field(
+        "local", description="the mind: local, local:small, openrouter:NAME, script:FILE …"
+    )
+    token_limit: Annotated[int, Field(ge=16, le=200_000)] = Field(
+        4000, description="most tokens of a reply"
+    )
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = Field(
+        None, description="0 to 2; off leaves it to the mind"
+    )
+    timeout: Annotated[float, Field(gt=0, le=3600)] = Field(
+        180.0, description="seconds that one attempt may take"
+    )
+    attempts: Annotated[int, Field(ge=1, le=20)] = Field(
+        4, description="attempts before an iteration counts as failed"
+    )
+    failure_budget: Annotated[int, Field(ge=1, le=100)] = Field(
+        3, description="failed or unreadable iterations in a row that end a run"
+    )
+    thought_display_count: Count = Field(10, description="thoughts shown to the mind")
+    thought_display_chars: Chars = Field(3000, description="characters of thoughts shown")
+    active_pool_size: Annotated[int, Field(ge=1, le=1000)] = Field(
+        50, description="newest thoughts that samples are drawn from"
+    )
+    draft_display_count: Count = Field(16, description="drafts shown to the mind")
+    draft_display_chars: Chars = Field(2000, description="characters of drafts shown")
+    history_display_count: Annotated[int, Field(ge=1, le=200)] = Field(
+        20, description="turns of history shown to the mind"
+    )
+    history_display_chars: Chars = Field(4000, description="characters of history shown")
+    hard_signal_threshold: Count = Field(3, description="hard signals in a row that end a run")
+    auto_accept_after: Annotated[int, Field(ge=1, le=1000)] | None = Field(
+        None, description="iterations without a new draft that accept the latest; off by default"
+    )
+    budget_usd: Annotated[float, Field(gt=0, le=100_000)] | None = Field(
+        None, description="known cost of the session at which runs stop; off by default"
+    )
+
+    def changed(self, key: str, value: Any) -> "Config":
+        """The settings with one of them at another value.
+
+        Raises:
+            BadSetting: there is no such key, or it does not take the value; the sentence gives
+                the valid range.
+        """
+        if key not in Config.model_fields:
+            raise BadSetting(
+                f"There is no setting {key!r}: choose one of {', '.join(Config.model_fields)}."
+            )
+        if value is None and not _can_be_off(key):
+            raise BadSetting(f"The setting {key} can't be off: {_range(key)}.")
+        try:
+            return Config.model_validate({**self.model_dump(), key: value})
+        except ValidationError:
+            raise BadSetting(f"The setting {key} does not take {value!r}: {_range(key)}.") from None
+
+    def read(self, key: str, text: str) -> Any:
+        """The value that a person means by ``text``: ``off`` is none at all.
+
+        Raises:
+            BadSetting: as :meth:`changed`.
+        """
+        value = None if text.lower() in {"off", "none"} and _can_be_off(key) else text
+        return getattr(self.changed(key, value), key)
+
+
+def _can_be_off(key: str) -> bool:
+    field = Config.model_fields.get(key)
+    return field is not None and field.default is None
+
+
+def _range(key: str) -> str:
+    schema = Config.model_json_schema()["properties"][key]
+    one = next((s for s in schema.get("anyOf", [schema]) if s.get("type") != "null"), schema)
+    kind = {"integer": "a whole number", "number": "a number", "string": "a text"}[one["type"]]
+    low = one.get("minimum", one.get("exclusiveMinimum"))
+    if low is not None:
+        above = "more than" if "exclusiveMinimum" in one else "from"
+        kind += f" {above} {low} to {one['maximum']}"
+    return f"it is {kind}" + (", or off" if _can_be_off(key) else "")

@@ -1,0 +1,62 @@
+"""All that can happen in a session, one module per family.
+
+``EVENTS`` maps each kind to its class: the only way from a stored name to code.
+"""
+
+from domain.events.base import Caused, Event
+from domain.events.dialogue import ExchangesPruned, MessageSent
+from domain.events.drafts import DraftAccepted, DraftEmitted, DraftSeen
+from domain.events.presence import SignalChanged
+from domain.events.runs import RunStarted, RunStopped
+from domain.events.sessions import (
+    ConfigChanged,
+    SessionForked,
+    SessionLabelled,
+    SessionStarted,
+)
+from domain.events.thinking import MindInvoked, MindSignalled, ThoughtAdded
+
+SessionEvent = (
+    SessionStarted
+    | SessionForked
+    | SessionLabelled
+    | ConfigChanged
+    | MessageSent
+    | ExchangesPruned
+    | DraftEmitted
+    | DraftSeen
+    | DraftAccepted
+    | MindInvoked
+    | ThoughtAdded
+    | MindSignalled
+    | SignalChanged
+    | RunStarted
+    | RunStopped
+)
+"""The union that ``evolve`` must handle to the last member."""
+
+EVENTS: dict[str, type[Event]] = {
+    str(event.model_fields["kind"].default): event for event in SessionEvent.__args__
+}
+
+__all__ = [
+    "EVENTS",
+    "Caused",
+    "ConfigChanged",
+    "DraftAccepted",
+    "DraftEmitted",
+    "DraftSeen",
+    "Event",
+    "ExchangesPruned",
+    "MessageSent",
+    "MindInvoked",
+    "MindSignalled",
+    "RunStarted",
+    "RunStopped",
+    "SessionEvent",
+    "SessionForked",
+    "SessionLabelled",
+    "SessionStarted",
+    "SignalChanged",
+    "ThoughtAdded",
+]

@@ -1,0 +1,135 @@
+"""The log as everybody sees it: what a recorded event is, and what can be asked of a log."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple, Protocol
+
+from domain.actors import Actor
+from domain.events import Caused, Event
+from domain.ids import CommandId, SessionId
+from domain.session import Session
+
+
+class Recorded(NamedTuple):
+    """An event with its envelope, as read from the log."""
+
+    session: SessionId
+    """The session whose stream holds it: for inherited events an ancestor."""
+    version: int
+    position: int
+    """Its place in the order of the whole store."""
+    at: int
+    """Microseconds since 1970, UTC; never runs backwards within a session."""
+    actor: Actor
+    command: CommandId
+    cause: int | None
+    """The version of the event that led to this one, where one did."""
+    event: Event
+
+    @property
+    def when(self) -> datetime:
+        """``at`` as a datetime in UTC."""
+        return datetime.fromtimestamp(self.at / 1e6, UTC)
+
+
+class Draw(NamedTuple):
+    """Events that wait to be recorded together, with the envelope that they share."""
+
+    events: Sequence[Caused]
+    at: int
+    actor: Actor
+    """Who did what names nobody else."""
+    command: CommandId
+
+
+class Head(NamedTuple):
+    """Where a session stands: its newest version and the chain hash there."""
+
+    version: int
+    hash: bytes
+
+
+BEGINNING = Head(0, bytes(32))
+"""What the first event of a session is chained on."""
+
+
+class Segment(NamedTuple):
+    """The part of a session's history that one stream holds: ``after < version <= upto``."""
+
+    stream: SessionId
+    after: int
+    upto: int | None
+    """None for the session's own, growing end."""
+
+
+class Log(Protocol):
+    """An append-only log of sessions. Reads see the whole ancestry of a fork."""
+
+    def read(
+        self,
+        session: SessionId,
+        *,
+        after: int = 0,
+        upto: int | None = None,
+        kinds: Iterable[str] | None = None,
+        newest_first: bool = False,
+        page: int = 512,
+    ) -> Iterator[Recorded]:
+        """Events ``after < version <= upto``, in pages: never a whole stream in memory."""
+        ...
+
+    def newest(
+        self, session: SessionId, kinds: Iterable[str] | None, *, upto: int | None = None
+    ) -> Recorded | None:
+        """The newest event of these kinds (of all, if None) up to a version."""
+        ...
+
+    def pick(self, session: SessionId, versions: Iterable[int]) -> list[Recorded]:
+        """The events of just these versions, in the order asked for; missing ones are left out."""
+        ...
+
+    def feed(self, after: int = 0) -> Iterator[Recorded]:
+        """Events of all sessions in the order of the store, from behind a position on."""
+        ...
+
+    def head(self, session: SessionId, version: int | None = None) -> Head:
+        """The chain's head, now or at a version.
+
+        Raises:
+            NoSuchSession: there is no such stream.
+            NoSuchMoment: the session does not have that version.
+        """
+        ...
+
+    def state(self, session: SessionId, version: int | None = None) -> Session:
+        """The state now or as of a version; raises as :meth:`head`."""
+        ...
+
+    def path(self, session: SessionId) -> tuple[Segment, ...]:
+        """The ancestry, youngest first; raises NoSuchSession."""
+        ...
+
+    def sessions(self) -> list[SessionId]:
+        """All sessions, in order of their beginnings."""
+        ...
+
+    def append(self, session: SessionId, after: int, draw: Draw) -> Head:
+        """Record events behind version ``after``, all or none, durably.
+
+        Raises:
+            LostRace: the session is no longer at ``after``.
+            StoreIsFull, StoreIsBusy, StoreIsReadOnly: nothing was written.
+        """
+        ...
+
+    def exists(self, session: SessionId) -> bool:
+        """Whether a session of this name has begun."""
+        ...
+
+    def begin(self, session: SessionId, onto: Head, draw: Draw) -> Head:
+        """Begin a stream: behind version 0, or by reference behind the head of another.
+
+        Raises:
+            SessionExists: the name is taken.
+        """
+        ...

@@ -1,0 +1,78 @@
+"""From a state to what a mind is shown of it: limits applied, ages counted."""
+
+from collections.abc import Iterable
+
+from domain.dialogue import Dialogue
+from domain.pool import Thought
+from domain.protocol.view import DraftSeen, Limit, SignalSeen, ThoughtSeen, TurnSeen, View
+from domain.session import Session
+
+
+def observe(
+    session: Session, sampled: Iterable[Thought], user_time: str, name: str = "mind_0"
+) -> View:
+    """What the coming iteration shows to the mind.
+
+    Args:
+        session: the state that it is based on.
+        sampled: the thoughts that were drawn, in order.
+        user_time: the user's local time, ISO 8601 with offset.
+        name: what the mind is called.
+    """
+    now, config, dialogue = session.upcoming, session.config, session.dialogue
+    drafts_limit = Limit(config.draft_display_chars, config.draft_display_count)
+    history_limit = Limit(config.history_display_chars, config.history_display_count)
+    asked = dialogue.awaiting
+    return View(
+        name=name,
+        iteration=now,
+        user_time=user_time,
+        thoughts_limit=thoughts_limit(session),
+        history_limit=history_limit,
+        drafts_limit=drafts_limit,
+        signals=tuple(
+            SignalSeen(s.presence, s.status, s.time, now - s.iteration)
+            for s in session.attention.signals
+        ),
+        thoughts=tuple(ThoughtSeen(t.text, now - t.iteration) for t in sampled),
+        history=_history(dialogue, history_limit, now),
+        awaiting=TurnSeen("user", asked.text, now - asked.iteration) if asked else None,
+        drafts=_drafts(dialogue, drafts_limit, now),
+        drafts_total=len(dialogue.drafts),
+    )
+
+
+def thoughts_limit(session: Session) -> Limit:
+    """How much of the pool one iteration shows."""
+    return Limit(session.config.thought_display_chars, session.config.thought_display_count)
+
+
+def _drafts(dialogue: Dialogue, limit: Limit, now: int) -> tuple[DraftSeen, ...]:
+    """The newest drafts, oldest first; the latest is shown however long it is."""
+    shown: list[DraftSeen] = []
+    room = limit.chars
+    for draft in reversed(dialogue.drafts):
+        if len(shown) == limit.count or draft.text is None:
+            break
+        if len(draft.text) <= room or not shown:
+            shown.append(DraftSeen(draft.index, draft.text, now - draft.iteration, draft.seen))
+            room -= len(draft.text)
+    return tuple(reversed(shown))
+
+
+def _history(dialogue: Dialogue, limit: Limit, now: int) -> tuple[TurnSeen, ...]:
+    """The newest turns, oldest first, without holes: it ends where the budget does."""
+    shown: list[TurnSeen] = []
+    room = limit.chars
+    for exchange in reversed(dialogue.history):
+        if exchange.pruned or exchange.answer is None:
+            continue
+        for turn in (
+            TurnSeen("self", exchange.answer, now - exchange.answered),
+            TurnSeen("user", exchange.question, now - exchange.asked),
+        ):
+            if len(shown) == limit.count or (len(turn.text) > room and shown):
+                return tuple(reversed(shown))
+            shown.append(turn)
+            room -= len(turn.text)
+    return tuple(reversed(shown))

@@ -1,0 +1,203 @@
+"""The state a command decides by: small states side by side, folded from events.
+
+It is bounded: the newest drafts and exchanges, the active pool, counters. Whatever is older is
+read from the log when somebody asks. States are named tuples: immutable, cheap to change, and a
+snapshot of them is plain msgpack.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from domain import dialogue, pool, presence, runs
+from domain.config import Config
+from domain.dialogue import Dialogue
+from domain.events import (
+    ConfigChanged,
+    DraftAccepted,
+    DraftEmitted,
+    DraftSeen,
+    Event,
+    ExchangesPruned,
+    MessageSent,
+    MindInvoked,
+    MindSignalled,
+    RunStarted,
+    RunStopped,
+    SessionForked,
+    SessionLabelled,
+    SessionStarted,
+    SignalChanged,
+    ThoughtAdded,
+)
+from domain.ids import CommandId, SessionId
+from domain.pool import Pool
+from domain.presence import Attention
+from domain.runs import Work
+
+if TYPE_CHECKING:
+    from domain.log import Recorded
+
+COMMANDS_KEPT = 32
+
+Changes = dict[str, Any]
+"""Fields of a :class:`Session` at their new values."""
+
+
+class Session(NamedTuple):
+    """Everything one moment of a session is."""
+
+    id: SessionId
+    title: str
+    protocol: str
+    seed: int
+    config: Config
+    version: int = 0
+    at: int = 0
+    """When the newest event happened, µs since 1970."""
+    iteration: int = 0
+    """How many times the mind has been invoked."""
+    dialogue: Dialogue = Dialogue()
+    pool: Pool = Pool()
+    attention: Attention = Attention()
+    work: Work = Work()
+    commands: tuple[CommandId, ...] = ()
+    """The newest wishes that were carried out: none is carried out twice."""
+
+    @property
+    def upcoming(self) -> int:
+        """The iteration that sees first what happens now."""
+        return self.iteration + 1
+
+
+SHAPE = 1
+"""Raised whenever a field of a state changes: snapshots of another shape are not read."""
+
+
+def evolve(session: Session | None, recorded: "Recorded") -> Session:
+    """The state after one more event. Never reads a clock, never changes its input."""
+    event = recorded.event
+    if session is None:
+        if not isinstance(event, SessionStarted):
+            raise ValueError(f"a history can't begin with {event.kind}")
+        config = Config.model_validate(event.config)
+        session = Session(recorded.session, event.title, event.protocol, event.seed, config)
+        changes: Changes = {}
+    else:
+        changes = _EVOLVE[type(event)](session, recorded)
+    known = session.commands
+    if not known or known[-1] != recorded.command:
+        changes["commands"] = (*known[1 - COMMANDS_KEPT :], recorded.command)
+    return session._replace(version=recorded.version, at=recorded.at, **changes)
+
+
+def fold(events: "Iterable[Recorded]", session: Session | None = None) -> Session | None:
+    """The state after all of these."""
+    for recorded in events:
+        session = evolve(session, recorded)
+    return session
+
+
+# What each event changes: the parts of the state that are new.
+
+
+def _forked(session: Session, recorded: "Recorded") -> Changes:
+    # the branch is nobody's run, whatever was going on at the fork point
+    return {"id": recorded.session, "work": session.work._replace(run=None)}
+
+
+def _configured(session: Session, recorded: "Recorded") -> Changes:
+    event = cast("ConfigChanged", recorded.event)
+    config = Config.model_validate({**session.config.model_dump(), event.key: event.new})
+    return {"config": config, "pool": pool.resized(session.pool, config.active_pool_size)}
+
+
+def _message(session: Session, recorded: "Recorded") -> Changes:
+    event = cast("MessageSent", recorded.event)
+    return {
+        "dialogue": dialogue.sent(session.dialogue, event, recorded.version),
+        "work": session.work._replace(consecutive_hard=0),
+    }
+
+
+def _draft(session: Session, recorded: "Recorded") -> Changes:
+    event = cast("DraftEmitted", recorded.event)
+    return {
+        "dialogue": dialogue.emitted(session.dialogue, event, recorded.version),
+        "work": session.work if event.late else runs.drafted(session.work),
+    }
+
+
+def _seen(session: Session, recorded: "Recorded") -> Changes:
+    event = cast("DraftSeen", recorded.event)
+    return {"dialogue": dialogue.seen(session.dialogue, event)}
+
+
+def _accepted(session: Session, recorded: "Recorded") -> Changes:
+    event = cast("DraftAccepted", recorded.event)
+    return {"dialogue": dialogue.accepted(session.dialogue, event, recorded.version)}
+
+
+def _pruned(session: Session, recorded: "Recorded") -> Changes:
+    event = cast("ExchangesPruned", recorded.event)
+    return {"dialogue": dialogue.pruned(session.dialogue, event)}
+
+
+def _invoked(session: Session, recorded: "Recorded") -> Changes:
+    event = cast("MindInvoked", recorded.event)
+    return {"iteration": event.iteration, "work": runs.invoked(session.work, event)}
+
+
+def _thought(session: Session, recorded: "Recorded") -> Changes:
+    event = cast("ThoughtAdded", recorded.event)
+    size = session.config.active_pool_size
+    return {"pool": pool.added(session.pool, event, recorded.version, size)}
+
+
+def _signalled(session: Session, recorded: "Recorded") -> Changes:
+    event = cast("MindSignalled", recorded.event)
+    return {"work": runs.signalled(session.work, event)}
+
+
+def _present(session: Session, recorded: "Recorded") -> Changes:
+    event = cast("SignalChanged", recorded.event)
+    return {"attention": presence.changed(session.attention, event)}
+
+
+def _run_started(session: Session, recorded: "Recorded") -> Changes:
+    event = cast("RunStarted", recorded.event)
+    return {"work": runs.started(session.work, event, recorded.version)}
+
+
+def _run_stopped(session: Session, recorded: "Recorded") -> Changes:
+    event = cast("RunStopped", recorded.event)
+    run = session.work.run
+    if run is None or run.id != event.run:
+        return {}
+    return {"work": session.work._replace(run=None)}
+
+
+def _nothing(_: Session, __: "Recorded") -> Changes:
+    return {}
+
+
+def _misplaced(_: Session, recorded: "Recorded") -> Changes:
+    raise ValueError(f"{recorded.event.kind} in the middle of a history")
+
+
+_EVOLVE: dict[type[Event], Callable[[Session, Any], Changes]] = {
+    SessionStarted: _misplaced,
+    SessionForked: _forked,
+    SessionLabelled: _nothing,
+    ConfigChanged: _configured,
+    MessageSent: _message,
+    ExchangesPruned: _pruned,
+    DraftEmitted: _draft,
+    DraftSeen: _seen,
+    DraftAccepted: _accepted,
+    MindInvoked: _invoked,
+    ThoughtAdded: _thought,
+    MindSignalled: _signalled,
+    SignalChanged: _present,
+    RunStarted: _run_started,
+    RunStopped: _run_stopped,
+}

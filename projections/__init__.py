@@ -1,0 +1,1 @@
+"""Events become answers: every one of them can be deleted and rebuilt."""

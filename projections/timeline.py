@@ -1,0 +1,79 @@
+"""Every event in a line that a person can read."""
+
+from collections.abc import Callable
+from typing import Any
+
+from domain.events import (
+    ConfigChanged,
+    DraftAccepted,
+    DraftEmitted,
+    DraftSeen,
+    Event,
+    ExchangesPruned,
+    MessageSent,
+    MindInvoked,
+    MindSignalled,
+    RunStarted,
+    RunStopped,
+    SessionForked,
+    SessionLabelled,
+    SessionStarted,
+    SignalChanged,
+    ThoughtAdded,
+)
+
+
+def summary(event: Event) -> str:
+    """What happened, in a few words on one line; texts are not cut."""
+    return " ".join(_SUMMARY[type(event)](event).split())
+
+
+def _invoked(e: MindInvoked) -> str:
+    tokens = f", {e.tokens_in} → {e.tokens_out} tokens" if e.tokens_in is not None else ""
+    cost = f", ${e.cost_usd:.4f}" if e.cost_usd else ""
+    error = f": {e.error}" if e.error else ""
+    seconds = e.latency_ms / 1000
+    return f"iteration {e.iteration}, {e.model}, {e.outcome}, {seconds:.1f} s{tokens}{cost}{error}"
+
+
+def _drafted(e: DraftEmitted) -> str:
+    notes = [
+        *(["late"] if e.late else []),
+        *([f"repeats #{e.repeats}"] if e.repeats else []),
+        *([f"confidence {e.confidence:g}"] if e.confidence is not None else []),
+        *(["still working"] if e.working else []),
+    ]
+    return f"#{e.index}" + (f" ({', '.join(notes)})" if notes else "") + f": {e.text}"
+
+
+def _signal(e: SignalChanged) -> str:
+    return f"{e.presence}" + (f", “{e.status}”" if e.status else "") + f" ({e.time})"
+
+
+def _stopped(e: RunStopped) -> str:
+    return f"{e.reason} after {e.iterations}" + (f": {e.detail}" if e.detail else "")
+
+
+_SUMMARY: dict[type[Event], Callable[[Any], str]] = {
+    SessionStarted: lambda e: f"{e.title}, {e.config.get('model')}",
+    SessionForked: lambda e: (
+        f"from {e.parent}@{e.at_version}" + (f": {e.reason}" if e.reason else "")
+    ),
+    SessionLabelled: lambda e: f"@{e.label} is {e.version}",
+    ConfigChanged: lambda e: f"{e.key}: {e.old} → {e.new}",
+    MessageSent: lambda e: f"{e.exchange}: {e.text}",
+    ExchangesPruned: lambda e: ", ".join(e.exchanges),
+    DraftEmitted: _drafted,
+    DraftSeen: lambda e: ", ".join(f"#{i}" for i in e.indexes),
+    DraftAccepted: lambda e: (
+        f"#{e.index} of {e.exchange}" + (" (auto-accept)" if e.by == "auto-accept" else "")
+    ),
+    MindInvoked: _invoked,
+    ThoughtAdded: lambda e: e.text if e.origin == "mind" else f"({e.origin}) {e.text}",
+    MindSignalled: lambda e: (
+        e.signal + (f", {e.consecutive} in a row" if e.consecutive > 1 else "")
+    ),
+    SignalChanged: _signal,
+    RunStarted: lambda e: f"{e.mode}, {'exactly' if e.exact else 'at most'} {e.limit}",
+    RunStopped: _stopped,
+}
