@@ -74,7 +74,7 @@ $(PACKAGES): requirements.txt
 	@echo "Making $(VENV) with $$("$(PYTHON)" --version), once; about a minute."
 	@rm -rf $(VENV)
 	@"$(PYTHON)" -m venv $(VENV) || { echo "'$(PYTHON) -m venv' failed: on Debian and Ubuntu the package python3-venv brings it." >&2; exit 1; }
-	@$(PIP) install -qq --no-compile --require-hashes --only-binary :all: --requirement requirements.txt || { echo "Could not install the pinned packages: the lines above say why. If no package registry was reachable, call make again when one is." >&2; exit 1; }
+	@$(PIP) install -qq --require-hashes --only-binary :all: --requirement requirements.txt || { echo "Could not install the pinned packages: the lines above say why. If no package registry was reachable, call make again when one is." >&2; exit 1; }
 	@touch $@
 
 $(READY): $(PACKAGES) pyproject.toml

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from cli import output as out
+from cli.history import turn_data
 from cli.options import FullFlag, JsonFlag, SessionOption, StoreOption
 from cli.texts import read_text
 from cli.wiring import desk
@@ -51,7 +52,7 @@ def accept(
         at.do(AcceptDraft(index=index))
         turn = History(at.log, at.session).newest(1)[0]
     if json:
-        out.as_json(turn._asdict())
+        out.as_json(turn_data(turn))
         return
     out.answer(out.shade(f"{turn.exchange}, draft {turn.index}", "strong"))
     out.answer(out.block(turn.answer, lines=None if full else 12))

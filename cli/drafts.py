@@ -50,7 +50,8 @@ def drafts(
 def _as_data(shown: Board | None) -> object:
     if shown is None:
         return None
-    return {**shown._asdict(), "drafts": [d._asdict() for d in shown.drafts]}
+    drafts = [{**d._asdict(), "at": out.iso(d.at)} for d in shown.drafts]
+    return {**shown._asdict(), "asked_at": out.iso(shown.asked_at), "drafts": drafts}
 
 
 def _print(shown: Board, *, full: bool) -> None:

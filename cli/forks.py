@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from cli import output as out
+from cli.main import build
 from cli.options import JsonFlag, SessionOption, StoreOption
 from cli.wiring import MOMENT, desk, switch_session
 from commands.forks import fork_session
@@ -48,13 +49,12 @@ def at(
 
     Example: mind at iter:2 drafts
     """
-    root = context.find_root()
     if not context.args:
         raise typer.BadParameter(f"say what to look at: mind at {ref} status")
     token = MOMENT.set(parse_moment(ref))
     try:
-        command = root.command
-        command.main(args=context.args, prog_name="mind", standalone_mode=False)
+        verb = build(context.args[0])
+        verb(args=context.args, prog_name="mind", standalone_mode=False)
     finally:
         MOMENT.reset(token)
 

@@ -35,7 +35,7 @@ def history(
     with desk(store, session) as at:
         turns = _turns(at, ref, count)
         if json:
-            out.as_json([turn._asdict() for turn in turns])
+            out.as_json([turn_data(turn) for turn in turns])
             return
         for turn in turns:
             _print(turn, full=full)
@@ -51,6 +51,12 @@ def _turns(at: Desk, ref: str | None, count: int) -> list[Turn]:
             wanted = 1
     past = History(at.log, name, upto)
     return past.newest(wanted) if wanted else list(past.all())
+
+
+def turn_data(turn: Turn) -> dict[str, Any]:
+    """An accepted exchange, for programs."""
+    times = {"asked_at": out.iso(turn.asked_at), "accepted_at": out.iso(turn.accepted_at)}
+    return {**turn._asdict(), **times}
 
 
 def _print(turn: Turn, *, full: bool) -> None:

@@ -1,57 +1,55 @@
-"""`mind`: the command line. One file per noun; this one gathers them."""
+"""`mind`: the command line. One file per noun; this one finds the file of a verb."""
 
 import sys
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
-from cli import (
-    dialogue,
-    drafts,
-    forks,
-    history,
-    models,
-    presence,
-    proof,
-    runs,
-    sessions,
-    thinking,
-)
 from domain.errors import Broken, LogosphereError
 
-app = typer.Typer(
-    name="mind",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help="Long dialogues with language models, kept as an append-only log: draft, accept, fork.",
-)
+NOUNS = {
+    "sessions": ("init", "open", "new", "sessions", "switch", "status", "config", "label"),
+    "dialogue": ("message", "accept", "prune"),
+    "runs": ("run", "step"),
+    "drafts": ("drafts",),
+    "history": ("history", "log", "show"),
+    "thinking": ("think", "thoughts"),
+    "presence": ("signal",),
+    "forks": ("fork", "at"),
+    "proof": ("verify", "doctor"),
+    "models": ("model",),
+}
+"""Which file of this room holds which verbs, in the order of the help."""
 
-for noun in (
-    sessions,
-    dialogue,
-    runs,
-    drafts,
-    history,
-    thinking,
-    presence,
-    forks,
-    proof,
-    models,
-):
-    noun.register(app)
+HELP = "Long dialogues with language models, kept as an append-only log: draft, accept, fork."
+
+
+def build(verb: str | None = None) -> typer.Typer:
+    """The command line; with a known verb, only that one, so that nothing else is imported."""
+    app = typer.Typer(
+        name="mind",
+        help=HELP,
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_mind)
+    nouns = [noun for noun, verbs in NOUNS.items() if verb in verbs] or list(NOUNS)
+    for noun in nouns:
+        import_module(f"cli.{noun}").register(app)
+    return app
 
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version  # noqa: PLC0415
+        from importlib.metadata import version  # noqa: PLC0415 — slow, and rarely asked for
 
         typer.echo(f"mind {version('logosphere')}")
         raise typer.Exit
 
 
-@app.callback()
 def _mind(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
@@ -63,7 +61,7 @@ def _mind(
 def run() -> None:
     """The installed command: 0 done, 1 broken, 2 refused; errors are one sentence on stderr."""
     try:
-        app()
+        build(sys.argv[1] if len(sys.argv) > 1 else None)()
     except LogosphereError as error:
         print(f"mind: {error.sentence}", file=sys.stderr)
         sys.exit(1 if isinstance(error, Broken) else 2)

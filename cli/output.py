@@ -5,7 +5,7 @@ import os
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from shutil import get_terminal_size
 from typing import Any, Literal
 
@@ -113,8 +113,6 @@ def when(at: int) -> str:
 
 def iso(at: int) -> str:
     """Microseconds since 1970 as ISO 8601 in UTC, for programs."""
-    from datetime import UTC  # noqa: PLC0415
-
     return datetime.fromtimestamp(at / 1e6, UTC).isoformat(timespec="microseconds")
 
 

@@ -56,6 +56,11 @@ class Onlooker:
             out.answer(out.shade(f"── reply of {reply.model}", "faint"))
             out.answer(out.safe(reply.text))
 
+    def waiting(self, failure: MindFailed, pause: float) -> None:
+        """An attempt failed, and another one follows."""
+        if not self._quiet:
+            out.talk(f"  ! {out.safe(failure.sentence)} Trying again in {pause:.0f} s.")
+
     def recorded(self, done: Done) -> None:
         """The iteration is in the log."""
         if self._quiet:
@@ -67,7 +72,7 @@ class Onlooker:
                 for problem in (*((event.error,) if event.error else ()), *event.repairs):
                     out.talk(f"  ! {out.safe(problem)}")
             elif isinstance(event, ThoughtAdded):
-                out.talk(out.block(event.text, indent="  · "))
+                out.talk("  · " + out.block(event.text, indent="    ").lstrip())
             elif isinstance(event, MindSignalled):
                 out.talk(f"  {event.signal} signal")
             elif isinstance(event, DraftEmitted):
@@ -146,7 +151,7 @@ def _run(
         stopped = run_session(
             at.log,
             at.session,
-            mind_for,
+            lambda config: mind_for(config, watcher.waiting),
             at.world,
             mode="background" if background else "observe",
             iterations=iterations,

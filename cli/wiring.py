@@ -1,7 +1,7 @@
 """The one place that builds things: which store, which session, which moment, which mind."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import NamedTuple
 from commands.command import Command
 from commands.eventlog import EventLog
 from commands.handle import Done, handle
-from commands.minds.mind import Mind
+from commands.minds.mind import Mind, MindFailed
 from commands.moments import resolve
 from commands.world import RealWorld
 from domain.config import Config
@@ -135,12 +135,19 @@ def switch_session(directory: Path, session: SessionId) -> None:
     _replace(directory / _CURRENT, session)
 
 
-def mind_for(config: Config) -> Mind:
-    """The mind of these settings, patient with its provider."""
+def mind_for(config: Config, on_retry: Callable[[MindFailed, float], None]) -> Mind:
+    """The mind of these settings, patient with its provider.
+
+    Args:
+        config: names the mind and how often it is asked again.
+        on_retry: told the failure and the seconds until the next attempt.
+    """
     from commands.minds.choose import make_mind  # noqa: PLC0415 — only a run needs minds
     from commands.minds.retry import Patient  # noqa: PLC0415
 
-    return Patient(make_mind(config.model, env=os.environ), attempts=config.attempts)
+    return Patient(
+        make_mind(config.model, env=os.environ), attempts=config.attempts, on_retry=on_retry
+    )
 
 
 def _pointer() -> Path:

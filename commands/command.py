@@ -18,7 +18,7 @@ class Command(BaseModel):
     every surface.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     def decide(self, session: Session) -> Decision:
         """The events that fulfil the wish.

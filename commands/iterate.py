@@ -270,7 +270,7 @@ def iterate(
 
 def understood(prepared: Prepared, reply: Reply, seen_by: Actor | None) -> RecordIteration:
     """What a reply means, as a wish to record it."""
-    output = parse(reply.text)
+    output = parse(reply.text, cut=reply.finish == "length")
     if isinstance(output, Output) and prepared.invocation.dialect == "compact":
         output = without_copies(output, prepared.view, prepared.request.examples)
     invocation = _answered(prepared.invocation, reply, output)

@@ -13,7 +13,7 @@ Chars = Annotated[int, Field(ge=100, le=200_000)]
 class Config(BaseModel):
     """What can be set, with defaults. Descriptions are the help of ``mind config``."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", strict=False)
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
     model: Annotated[str, Field(min_length=1, max_length=300)] = Field(
         "local", description="the mind: local, local:small, openrouter:NAME, script:FILE …"
@@ -64,11 +64,13 @@ class Config(BaseModel):
                 f"There is no setting {key!r}: choose one of {', '.join(Config.model_fields)}."
             )
         if value is None and not _can_be_off(key):
-            raise BadSetting(f"The setting {key} can't be off: {_range(key)}.")
+            raise BadSetting(f"The setting {key} can't be off: it is {Config.range_of(key)}.")
         try:
             return Config.model_validate({**self.model_dump(), key: value})
         except ValidationError:
-            raise BadSetting(f"The setting {key} does not take {value!r}: {_range(key)}.") from None
+            raise BadSetting(
+                f"The setting {key} does not take {value!r}: it is {Config.range_of(key)}."
+            ) from None
 
     def read(self, key: str, text: str) -> Any:
         """The value that a person means by ``text``: ``off`` is none at all.
@@ -79,18 +81,19 @@ class Config(BaseModel):
         value = None if text.lower() in {"off", "none"} and _can_be_off(key) else text
         return getattr(self.changed(key, value), key)
 
+    @staticmethod
+    def range_of(key: str) -> str:
+        """What a setting takes, in words: ``a whole number from 1 to 100``."""
+        schema = Config.model_json_schema()["properties"][key]
+        one = next((s for s in schema.get("anyOf", [schema]) if s.get("type") != "null"), schema)
+        kind = {"integer": "a whole number", "number": "a number", "string": "a text"}[one["type"]]
+        low = one.get("minimum", one.get("exclusiveMinimum"))
+        if low is not None:
+            above = "more than" if "exclusiveMinimum" in one else "from"
+            kind += f" {above} {low} to {one['maximum']}"
+        return kind + (", or off" if _can_be_off(key) else "")
+
 
 def _can_be_off(key: str) -> bool:
     field = Config.model_fields.get(key)
     return field is not None and field.default is None
-
-
-def _range(key: str) -> str:
-    schema = Config.model_json_schema()["properties"][key]
-    one = next((s for s in schema.get("anyOf", [schema]) if s.get("type") != "null"), schema)
-    kind = {"integer": "a whole number", "number": "a number", "string": "a text"}[one["type"]]
-    low = one.get("minimum", one.get("exclusiveMinimum"))
-    if low is not None:
-        above = "more than" if "exclusiveMinimum" in one else "from"
-        kind += f" {above} {low} to {one['maximum']}"
-    return f"it is {kind}" + (", or off" if _can_be_off(key) else "")

@@ -1,21 +1,20 @@
 """A mind on this machine: a GGUF model run in-process by llama.cpp, no network, no key.
 
 Small models obey only when they are held: decoding is constrained to the compact dialect's JSON,
-so the reply parses unless it is cut off. The library always opens a port of its own on loopback;
-it gets a random key that nobody is told, and no pages.
+so the reply parses unless it is cut off.
 """
 
 import os
-import secrets
-import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from commands.minds.failures import Asked, garbled, timed_out
-from commands.minds.mind import Listener, MindFailed, MindUnavailable, Reply, Request
+from commands.minds.engine import loaded, stream
+from commands.minds.failures import Asked, broke_off, timed_out
+from commands.minds.mind import Listener, MindFailed, Reply, Request
 from domain.errors import BadSetting
 
 SCHEMA: Mapping[str, Any] = {
@@ -37,12 +36,6 @@ SCHEMA: Mapping[str, Any] = {
 MOST_TOKENS = 400
 """The longest reply that the schema allows has about this many tokens."""
 
-BATCH = 128
-"""Prompt tokens between two looks at the clock: a busy core reads some 40 a second."""
-
-_servers: dict[tuple[Path, int, int], Any] = {}
-_loading = threading.Lock()
-
 
 @dataclass(frozen=True)
 class LocalMind:
@@ -59,18 +52,21 @@ class LocalMind:
     def reply(self, request: Request, listener: Listener | None = None) -> Reply:
         """Ask once, see :class:`commands.minds.mind.Mind`."""
         began = self.clock()
-        server = _loaded(self.file, self.threads, self.context)
-        arriving = _Arriving(began + request.timeout, self.clock, listener)
-        refusal = server.handle_chat_completions(_question(request), arriving.take)
-        error = arriving.error or (refusal or {}).get("error")
-        if arriving.raised is not None:
-            raise arriving.raised
-        if error:
-            raise self._failed(error)
-        if arriving.late:
-            raise timed_out(Asked(self.name), request.timeout, arriving.text)
+        server = loaded(self.file, self.threads, self.context)
+        # loading is not the attempt's: a cold disk may take longer than the thinking
+        deadline = self.clock() + request.timeout
+        arriving = _Arriving()
+        with closing(stream(server, _question(request))) as chunks:
+            for chunk in chunks:
+                piece = arriving.read(chunk)
+                if arriving.error:
+                    raise self._failed(arriving.error)
+                if piece and listener:
+                    listener(piece)
+                if arriving.finish is None and self.clock() > deadline:
+                    raise timed_out(Asked(self.name), request.timeout, arriving.text)
         if arriving.finish is None:
-            raise garbled(Asked(self.name), "it stopped without a reason", arriving.text)
+            raise broke_off(Asked(self.name), arriving.text)
         return Reply(
             text=arriving.text,
             model=self.file.stem,
@@ -97,43 +93,28 @@ class LocalMind:
 
 
 class _Arriving:
-    """What streams in. The engine swallows exceptions of its callback, so they are kept here."""
+    """What has streamed in so far."""
 
-    def __init__(
-        self, deadline: float, clock: Callable[[], float], listener: Listener | None
-    ) -> None:
+    def __init__(self) -> None:
         self.pieces: list[str] = []
         self.usage: dict[str, int] = {}
         self.error: Mapping[str, Any] | None = None
-        self.raised: BaseException | None = None
         self.finish: str | None = None
-        self.late = False
-        self._deadline = deadline
-        self._clock = clock
-        self._listener = listener
 
     @property
     def text(self) -> str:
         return "".join(self.pieces)
 
-    def take(self, chunk: Mapping[str, Any]) -> bool:
-        """One chunk of the stream; True stops the engine."""
-        try:
-            self._read(chunk)
-        except BaseException as raised:  # noqa: BLE001 - Ctrl-C too: raised again outside
-            self.raised = raised
-        self.late = self.finish is None and self._clock() > self._deadline
-        return self.late or self.raised is not None or self.error is not None
-
-    def _read(self, chunk: Mapping[str, Any]) -> None:
+    def read(self, chunk: Mapping[str, Any]) -> str:
+        """Take one chunk in; returns the text that it adds."""
+        before = len(self.pieces)
         self.error = chunk.get("error")
         self.usage.update(chunk.get("usage") or {})
         for choice in chunk.get("choices") or ():
             self.finish = choice.get("finish_reason") or self.finish
             if piece := choice.get("delta", {}).get("content"):
                 self.pieces.append(piece)
-                if self._listener:
-                    self._listener(piece)
+        return "".join(self.pieces[before:])
 
 
 def _question(request: Request) -> dict[str, Any]:
@@ -157,45 +138,6 @@ def _question(request: Request) -> dict[str, Any]:
         # chunks while the prompt is read, so that a timeout or Ctrl-C need not wait for its end
         "return_progress": True,
     }
-
-
-def _loaded(file: Path, threads: int, context: int) -> Any:
-    """The server of a model file, loaded once per process."""
-    with _loading:
-        key = (file, threads, context)
-        if key not in _servers:
-            _servers[key] = _load(file, threads, context)
-        return _servers[key]
-
-
-def _load(file: Path, threads: int, context: int) -> Any:
-    try:
-        import xllamacpp  # noqa: PLC0415 - heavy, and an extra
-    except ImportError as error:
-        raise MindUnavailable(
-            'A local mind needs the package xllamacpp: pip install "logosphere[local]".'
-        ) from error
-    params = xllamacpp.CommonParams()
-    params.model.path = str(file)
-    params.model_alias = {"local"}
-    params.n_ctx = context
-    params.n_batch = BATCH
-    params.n_parallel = 1
-    params.verbosity = -1
-    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
-    # threads that spin while they wait bring a busy machine to a halt
-    params.cpuparams.poll = 0
-    params.api_keys = [secrets.token_hex(16)]
-    params.ui = False
-    params.endpoint_slots = False
-    params.cors_origins = ""
-    try:
-        return xllamacpp.Server(params)
-    except RuntimeError as error:
-        raise MindUnavailable(
-            f"{str(file)!r} can't be loaded: it must be a GGUF chat model that fits into memory"
-            " (mind model pull local fetches one)."
-        ) from error
 
 
 def threads_of(env: Mapping[str, str]) -> int:

@@ -1,12 +1,10 @@
 """The protocol that every mind speaks: one request, one reply, or a failure that says why."""
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from domain.errors import Broken, Refused
-
-Dialect = Literal["full", "compact"]
-"""``full`` is the whole protocol; ``compact`` the short form that a small local model can obey."""
+from domain.protocol.prompts import Dialect
 
 Listener = Callable[[str], None]
 """Called with each piece of text as it streams in."""

@@ -5,7 +5,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from commands.minds.mind import Dialect, Listener, Mind, MindFailed, Reply, Request
+from commands.minds.mind import Listener, Mind, MindFailed, Reply, Request
+from domain.protocol.prompts import Dialect
 
 
 @dataclass(frozen=True)

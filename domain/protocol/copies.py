@@ -1,33 +1,47 @@
 """What a small model only copied: taken out of its output, and said so."""
 
+from domain.dialogue import is_signal
 from domain.protocol.output import Output
 from domain.protocol.view import View
+
+_SHORT = 40
+"""Characters; a shorter text may well stand inside another by chance."""
 
 
 def without_copies(output: Output, view: View, examples: tuple[tuple[str, str], ...]) -> Output:
     """The output less thoughts and drafts that merely repeat the prompt.
 
     To a large mind a repeated thought is a choice; models of a billion weights echo what they were
-    shown. For those, a draft that equals the latest one means nothing new: no draft.
+    shown. For those, a draft that equals the latest one, or only hands the question back, means
+    nothing new: no draft.
     """
-    shown = {_plain(t.text) for t in view.thoughts}
+    shown = [t.text for t in view.thoughts] + [d.text for d in view.drafts]
+    if view.awaiting is not None:
+        shown.append(view.awaiting.text)
+    shown += [reply for _, reply in examples]
     repairs = list(output.repairs)
-    thoughts = []
+    thoughts: list[str] = []
     for thought in output.thoughts:
-        if _plain(thought) in shown or any(thought in reply for _, reply in examples):
+        if any(_copied(thought, text) for text in (*shown, *thoughts)):
             repairs.append("Left out a thought that was copied from the prompt.")
         else:
             thoughts.append(thought)
-            shown.add(_plain(thought))
     draft = output.draft
-    if draft is not None and any(draft in reply for _, reply in examples):
-        repairs.append("Left out a draft that was copied from an example.")
-        draft = None
-    elif draft is not None and view.drafts and _plain(draft) == _plain(view.drafts[-1].text):
+    latest = next((d.text for d in reversed(view.drafts) if not is_signal(d.text)), None)
+    if draft is not None and latest is not None and _plain(draft) == _plain(latest):
         repairs.append("Left out a draft that was the same as the latest one.")
+        draft = None
+    elif draft is not None and any(_copied(draft, text) for text in shown):
+        repairs.append("Left out a draft that was copied from the prompt.")
         draft = None
     return output._replace(thoughts=tuple(thoughts), draft=draft, repairs=tuple(repairs))
 
 
+def _copied(text: str, source: str) -> bool:
+    """Whether a text is the source, or a whole stretch of it."""
+    mine, theirs = _plain(text), _plain(source)
+    return mine == theirs or (len(mine) >= _SHORT and mine in theirs)
+
+
 def _plain(text: str) -> str:
-    return " ".join(text.split()).casefold()
+    return " ".join(text.split()).casefold().rstrip(".… ")

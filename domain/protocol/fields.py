@@ -58,6 +58,9 @@ class Refusal(NamedTuple):
 
 NOTHING = Value("nothing")
 
+STRUCTURE_IN_LIST = "Took structure in the list under {key} as the text that was written."
+"""A repair that both readers make."""
+
 
 def known(key: str) -> str | None:
     """The canonical name of a key, None for a foreign one."""

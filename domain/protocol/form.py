@@ -12,7 +12,7 @@ _NOT_YAML = re.compile(
     "[^\t\n\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 )
 _BREAKS = re.compile("[\x85\u2028\u2029]")
-_LEADING_TABS = re.compile(r"^( *)\t[ \t]*", re.MULTILINE)
+_LEADING_TABS = re.compile(r"^\t[ \t]*", re.MULTILINE)
 
 
 class Form(NamedTuple):
@@ -22,6 +22,8 @@ class Form(NamedTuple):
     repairs: tuple[str, ...] = ()
     closed: bool = False
     """Whether something behind the body shows that the mind had come to its end."""
+    doubtful: bool = False
+    """Whether the body ends at a code fence that may as well be one of its own."""
     lost: str = ""
     """Why there is nothing to read, though there is text."""
 
@@ -73,7 +75,7 @@ def from_first_key(text: str) -> str | None:
 
 
 def spaced(text: str) -> str:
-    """``text`` with two spaces for each tab that indents a line."""
+    """``text`` with two spaces for each tab in lines that a tab indents."""
     return _LEADING_TABS.sub(lambda lead: lead[0].replace("\t", "  "), text)
 
 
@@ -110,15 +112,13 @@ def _unfenced(text: str) -> Form:
 
 def _closing(lines: list[str], at: int, opening: re.Match[str]) -> int:
     """The line that closes a fence; deeper indented ones belong to some text inside."""
+    inner = 0
     for n in range(at, len(lines)):
-        fence = _FENCE.fullmatch(lines[n])
-        if (
-            fence
-            and not fence[3]
-            and fence[2].startswith(opening[2])
-            and len(fence[1]) <= len(opening[1])
-        ):
+        if not (fence := _fence_at(lines[n], len(opening[1]))) or opening[2] not in fence[2]:
+            continue
+        if not fence[3] and not inner:
             return n
+        inner += 1 if fence[3] else -1
     return len(lines)
 
 
@@ -127,13 +127,25 @@ def _fenced(lines: list[str], start: int, end: int) -> Form:
     around = [*lines[:start], *lines[end + 1 :]]
     if any(line.strip() for line in around):
         repairs.append("Left out talk around the code fence.")
-    return Form("\n".join(lines[start + 1 : end]), tuple(repairs), closed=end < len(lines))
+    margin = indent(lines[start])
+    return Form(
+        "\n".join(lines[start + 1 : end]),
+        tuple(repairs),
+        closed=end < len(lines),
+        doubtful=any(_fence_at(line, margin) for line in lines[end + 1 :]),
+    )
 
 
 def _cut_at_stray_fence(lines: list[str], first: int) -> Form:
-    for n in range(first, len(lines)):
-        fence = _FENCE.fullmatch(lines[n])
-        if fence and len(fence[1]) <= indent(lines[first]):
-            repair = "Left out a code fence without a beginning, and what follows it."
-            return Form("\n".join(lines[:n]), (repair,), closed=True)
-    return Form("\n".join(lines))
+    margin = indent(lines[first])
+    fences = [n for n in range(first, len(lines)) if _fence_at(lines[n], margin)]
+    # Two of them are a pair, and belong to a text that should have been indented.
+    if len(fences) != 1 or any(is_key(line) for line in lines[fences[0] :]):
+        return Form("\n".join(lines))
+    repair = "Left out a code fence without a beginning, and what follows it."
+    return Form("\n".join(lines[: fences[0]]), (repair,), closed=True)
+
+
+def _fence_at(line: str, margin: int) -> re.Match[str] | None:
+    fence = _FENCE.fullmatch(line)
+    return fence if fence and len(fence[1]) <= margin else None

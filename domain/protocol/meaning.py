@@ -44,6 +44,8 @@ class _Meaning:
             if name != key:
                 self.repairs.append(f"Read the key {shown(key)} as {name!r}.")
             if name == "thoughts":
+                if self.thoughts and value != NOTHING:
+                    self.repairs.append("Joined the thoughts of several 'thoughts'.")
                 self._think(value)
             elif name in self.values and self.values[name] != NOTHING:
                 self.repairs.append(f"Kept the last of several {name!r}.")

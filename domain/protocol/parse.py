@@ -59,7 +59,7 @@ def _read(form: Form, *, cut: bool) -> Reading | Refusal:
     if isinstance(whole, Trouble):
         clean = for_yaml(inner)
         repairs.extend(clean.repairs)
-        whole = read_pieces(clean.body, whole, cut=cut)
+        whole = read_pieces(clean.body, whole, cut=cut or form.doubtful)
     if isinstance(whole, Refusal):
         return whole
     return whole._replace(repairs=(*repairs, *whole.repairs))

@@ -9,7 +9,7 @@ import re
 from contextlib import suppress
 from typing import NamedTuple
 
-from domain.protocol.fields import NOTHING, Field, Reading, Value, known
+from domain.protocol.fields import NOTHING, STRUCTURE_IN_LIST, Field, Reading, Value, known, shown
 
 OBJECT = re.compile(r'\{\s*"(?:thoughts?|drafts?|skip|confidence|working)"\s*:', re.IGNORECASE)
 """The beginning of an object that may be a reply."""
@@ -31,14 +31,18 @@ def read_json(text: str) -> Found | None:
     """Read the object with which ``text`` begins; None when not even its first key is JSON."""
     found = _read(text)
     if found and not found.well_formed:
-        # Mathematics and patterns: a backslash that begins no escape was meant as a backslash.
-        mended = _ESCAPE.sub(lambda escape: escape[0] if escape[1] else "\\\\", text)
+        mended = with_backslashes(text)
         again = _read(mended) if mended != text else None
         if again and again.well_formed:
             repair = "Read backslashes that begin no escape as backslashes."
             reading = again.reading
             return Found(reading._replace(repairs=(*reading.repairs, repair)), well_formed=True)
     return found
+
+
+def with_backslashes(text: str) -> str:
+    """``text`` with each backslash doubled that begins no escape: mathematics, patterns."""
+    return _ESCAPE.sub(lambda escape: escape[0] if escape[1] else "\\\\", text)
 
 
 def whole_texts(text: str) -> tuple[str, ...]:
@@ -60,9 +64,10 @@ def _read(text: str) -> Found | None:
         where = f"under {walk.key!r}" if walk.key else "after its last whole text"
         lost = f"The JSON of the reply {how} {where}."
         repair = f"Kept what was whole of JSON that {how} {where}."
-        return Found(Reading(tuple(walk.fields), (repair,), lost), stop.at_end)
-    repairs = ("Left out what follows the JSON object.",) if walk.peek() else ()
-    return Found(Reading(tuple(walk.fields), repairs), well_formed=True)
+        return Found(Reading(tuple(walk.fields), (*walk.repairs, repair), lost), stop.at_end)
+    if walk.peek():
+        walk.repairs.append("Left out what follows the JSON object.")
+    return Found(Reading(tuple(walk.fields), tuple(walk.repairs)), well_formed=True)
 
 
 class _StopError(Exception):
@@ -82,6 +87,7 @@ class _Walk:
         self.key = ""
         """The key whose value is being read."""
         self.fields: list[Field] = []
+        self.repairs: list[str] = []
 
     def pairs(self) -> None:
         while not self.take("}"):
@@ -105,6 +111,8 @@ class _Walk:
             while not self.take("]"):
                 value, source = self.value()
                 self.separated("]")
+                if isinstance(value, dict | list):
+                    self.repairs.append(STRUCTURE_IN_LIST.format(key=shown(key)))
                 if value is not None:
                     texts.append(value if isinstance(value, str) and source[0] == '"' else source)
             self.separated("}")

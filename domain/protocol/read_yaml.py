@@ -1,6 +1,15 @@
 """Fields from a YAML document: which texts stand under which key."""
 
-from domain.protocol.fields import NOTHING, Field, Reading, Refusal, Value, known
+from domain.protocol.fields import (
+    NOTHING,
+    STRUCTURE_IN_LIST,
+    Field,
+    Reading,
+    Refusal,
+    Value,
+    known,
+    shown,
+)
 from domain.protocol.nodes import Document, Node, Trouble, compose
 
 BROKE_OFF = "The reply broke off in the middle of its last text."
@@ -35,7 +44,7 @@ def _without_last(reading: Reading) -> Reading:
     if not known(key):
         return reading
     if value != NOTHING:
-        texts = value.texts[:-1] if value.shape == "list" else ()
+        texts = value.texts[:-1] if known(key) == "thoughts" and value.shape == "list" else ()
         fields.append(Field(key, Value("list", texts) if texts else NOTHING))
     repairs = (*reading.repairs, f"Left out the last text, under {key!r}, which broke off.")
     return Reading(tuple(fields), repairs, BROKE_OFF)
@@ -53,5 +62,5 @@ def _field(key: Node, node: Node, text: str) -> tuple[Field, str]:
     items = [item for item in node.children if not item.is_null]
     texts = tuple(x.text if x.kind == "scalar" else x.source(text) for x in items)
     odd = any(item.kind != "scalar" for item in items)
-    note = f"Took structure in the list under {name!r} as the text that was written." if odd else ""
+    note = STRUCTURE_IN_LIST.format(key=shown(name)) if odd else ""
     return Field(name, Value("list", texts, source if items else None)), note

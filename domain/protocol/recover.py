@@ -6,12 +6,10 @@ from typing import NamedTuple
 
 from domain.protocol.form import indent
 from domain.protocol.nodes import Document, Trouble, compose
+from domain.protocol.read_json import with_backslashes
 
 _BLOCK = re.compile(r"[|>][0-9+-]*[ \t]*(?:#.*)?")
-_BLOCK_AND_TEXT = re.compile(r"[|>][+-]?[ \t]+(?=\S)")
-_ESCAPE = re.compile(
-    r'\\(?:([0abtnvfre "\\/N_LP\t]|x[\da-fA-F]{2}|u[\da-fA-F]{4}|U[\da-fA-F]{8})|)'
-)
+_BLOCK_AND_TEXT = re.compile(r"\A[|>][+-]?[ \t]+(?=\S)")
 
 
 class Entry(NamedTuple):
@@ -69,7 +67,7 @@ def _bracketed(written: str) -> str | None:
     if isinstance(alone, Trouble) and alone.at_end:
         return None  # the bracket or quote never closes
     if written[0] == '"':
-        mended = compose(_ESCAPE.sub(lambda found: found[0] if found[1] else "\\\\", written))
+        mended = compose(with_backslashes(written))
         if isinstance(mended, Document) and mended.root and mended.root.kind == "scalar":
             return mended.root.text
     return written

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple, Self
 
@@ -21,7 +22,7 @@ class Asked(NamedTuple):
     """One request as it arrived."""
 
     path: str
-    headers: Mapping[str, str]
+    headers: Message
     body: dict[str, Any]
 
     @property
@@ -40,7 +41,7 @@ class Exchange(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Note the request, then behave."""
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        self.asked = Asked(self.path, dict(self.headers), json.loads(body))
+        self.asked = Asked(self.path, self.headers, json.loads(body))
         self.close_connection = True
         self.server.take(self.asked)(self)
 
@@ -207,7 +208,7 @@ def echoing(status: int) -> Behaviour:
 
     def behave(exchange: Exchange) -> None:
         sent = exchange.asked.headers
-        key = sent.get("x-api-key") or sent.get("Authorization", "").removeprefix("Bearer ")
+        key = sent["x-api-key"] or sent["Authorization"].removeprefix("Bearer ")
         refusal(status, f"{'x' * 280} bad key {key} {'y' * 400}")(exchange)
 
     return behave

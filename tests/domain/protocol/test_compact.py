@@ -46,7 +46,7 @@ def structure(view: View, percent: int) -> dict[str, Any]:
     return blocks
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 @given(view=views())
 def test_every_text_reads_back_exactly_and_in_its_place(view: View) -> None:
     """Whatever people and minds write, a YAML reader finds these texts and this structure."""
@@ -55,7 +55,7 @@ def test_every_text_reads_back_exactly_and_in_its_place(view: View) -> None:
     assert list(found) == list(structure(view, 100))
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(view=views(long_texts))
 def test_it_stays_short_and_exact_however_long_the_texts_are(view: View) -> None:
     """A small model waits seconds for each hundred tokens, so the whole is bounded."""

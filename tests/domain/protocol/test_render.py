@@ -37,9 +37,7 @@ def structure(view: View) -> dict[str, Any]:
     }
     orientation: dict[str, Any] = {"iter": view.iteration}
     if view.signals:
-        meta["user_signal"] = [
-            {"age": s.age, **presence(s), "time": s.time} for s in view.signals
-        ]
+        meta["user_signal"] = [{"age": s.age, **presence(s), "time": s.time} for s in view.signals]
         orientation["user_signal"] = presence(view.signals[0])
     dialogue: dict[str, Any] = {}
     if view.history:
@@ -65,7 +63,7 @@ def presence(signal: SignalSeen) -> dict[str, str]:
     return {"presence": signal.presence, **status}
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 @given(view=views())
 def test_every_text_reads_back_exactly_and_in_its_place(view: View) -> None:
     """Whatever people and minds write, a YAML reader finds these texts and this structure."""
@@ -74,7 +72,7 @@ def test_every_text_reads_back_exactly_and_in_its_place(view: View) -> None:
     assert list(found) == list(structure(view))
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 @given(view=views())
 def test_every_thought_and_draft_has_one_head_and_no_text_looks_like_one(view: View) -> None:
     """Whoever reads line by line counts as many heads as there are thoughts and drafts."""
@@ -84,7 +82,7 @@ def test_every_thought_and_draft_has_one_head_and_no_text_looks_like_one(view: V
     assert sum(bool(DRAFT.fullmatch(line)) for line in lines) == drafts
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(view=views())
 def test_a_prompt_is_clean_text_and_the_same_each_time(view: View) -> None:
     """A prompt can be sent and hashed: plain UTF-8 without control characters, byte for byte."""
@@ -95,7 +93,7 @@ def test_a_prompt_is_clean_text_and_the_same_each_time(view: View) -> None:
     assert text.encode().decode() == text
 
 
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=300)
 @given(text=texts, pad=st.sampled_from(("  ", "    ", "        ")))
 def test_a_scalar_reads_back_wherever_it_stands(text: str, pad: str) -> None:
     """Between other nodes and at the end of a document, with either reader."""

@@ -22,7 +22,7 @@ TRICKY = (
 
 texts = st.lists(st.sampled_from(TRICKY) | st.characters(), max_size=12).map("".join)
 long_texts = st.builds(
-    lambda text, times: text * times, texts, st.integers(min_value=1, max_value=300)
+    lambda text, times: text * times, texts, st.integers(min_value=1, max_value=80)
 )
 ages = st.integers(min_value=0, max_value=10**6)
 limits = st.builds(Limit, ages, ages)
@@ -35,9 +35,7 @@ signals = st.builds(
 def views(words: st.SearchStrategy[str] = texts) -> st.SearchStrategy[View]:
     """Arbitrary views, with ``words`` wherever a person or a mind may have written."""
     turns = st.builds(TurnSeen, senders, words, ages)
-    thoughts = st.builds(
-        ThoughtSeen, words, ages, st.none() | st.builds(ClusterMark, ages, ages)
-    )
+    thoughts = st.builds(ThoughtSeen, words, ages, st.none() | st.builds(ClusterMark, ages, ages))
     drafts = st.builds(DraftSeen, ages, words, ages, st.booleans())
     return st.builds(
         View,

@@ -1,0 +1,72 @@
+"""The demo: one real question, a mind on this machine, drafts, a choice, the log, a branch.
+
+    make demo                       the 1.5B model
+    MODEL=small make demo           the half-size one
+    TEXT=docs/demo/wiki.md make demo
+
+Everything happens in ``demo-store/``, which is made anew.
+"""
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+STORE = ROOT / "demo-store"
+MIND = Path(sys.executable).with_name("mind")
+MODELS = {"local": "local", "small": "local:small", "tiny": "local:tiny"}
+
+
+def main() -> None:
+    """Show the whole way of an exchange, with the commands that a user would type."""
+    wanted = os.environ.get("MODEL", "local")
+    if wanted not in MODELS:
+        sys.exit(f"MODEL={wanted} is none of {', '.join(MODELS)}.")
+    model, text = MODELS[wanted], os.environ.get("TEXT", "docs/demo/tides.md")
+    shutil.rmtree(STORE, ignore_errors=True)
+    run("model", "pull", model)
+    run("init", STORE.name, "-f", text, "-m", model)
+    run("run", "3")
+    for _ in range(3):  # a small mind may have said nothing that could be an answer
+        if any(not draft["signal"] for draft in drafts()):
+            break
+        run("run", "1")
+    run("drafts")
+    run("fork", "what-if", "--at", "draft:1", "--stay", "--reason", "what else could follow?")
+    run("accept")
+    run("history")
+    run("log")
+    run("at", "iter:1", "drafts")
+    run("sessions")
+    run("verify")
+    print(f"\nIt is all in {STORE.name}/: cd {STORE.name} && ../.venv/bin/mind status", flush=True)
+
+
+def run(*words: str) -> None:
+    """One command, as it would be typed, and what it prints."""
+    print(f"\n$ mind {shlex.join(words)}", flush=True)
+    done = subprocess.run([MIND, *words], cwd=ROOT, env=environment(), check=False)
+    if done.returncode:
+        sys.exit(done.returncode)
+
+
+def drafts() -> list[dict[str, object]]:
+    """The drafts of the open exchange, as the program that reads JSON sees them."""
+    shown = subprocess.run(
+        [MIND, "drafts", "--json"], cwd=ROOT, env=environment(), check=True, capture_output=True
+    )
+    found: list[dict[str, object]] = json.loads(shown.stdout)["drafts"]
+    return found
+
+
+def environment() -> dict[str, str]:
+    """The user's own, except that their current store is left as it is."""
+    return {**os.environ, "MIND_STORE": STORE.name, "XDG_STATE_HOME": str(STORE / ".state")}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""The installed command in a directory of its own."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+MIND = Path(sys.executable).with_name("mind")
+
+TIDES = """\
+thoughts:
+  - the far bulge is the surprising half
+draft: |
+  The Moon pulls the near water more than the Earth.
+---
+thoughts:
+  - compare with Fundy
+draft: |
+  The Moon pulls the near water more than the Earth, and the Earth more than the far water.
+---
+draft: "+1"
+---
+thoughts: []
+---
+draft: It is the Sun as well.
+---
+draft: Twice a month they add up.
+"""
+"""What the recorded mind replies, iteration by iteration."""
+
+
+class Ran(NamedTuple):
+    """A command that has ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def data(self) -> Any:
+        """Its output, read as JSON."""
+        return json.loads(self.out)
+
+
+Mind = Callable[..., Ran]
+
+
+@pytest.fixture
+def mind(tmp_path: Path) -> Mind:
+    """Runs ``mind`` in ``tmp_path``, with no store, no key and nobody's settings."""
+    env = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith(("MIND_", "OPENROUTER", "ANTHROPIC", "OPENAI", "XDG_"))
+    }
+    env |= {"XDG_STATE_HOME": str(tmp_path / "state"), "HOME": str(tmp_path), "MIND_USER": "ann"}
+    env |= {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
+
+    def run(*words: str, stdin: str | bytes = b"", **more: str) -> Ran:
+        given = stdin.encode() if isinstance(stdin, str) else stdin
+        done = subprocess.run(
+            [MIND, *words],
+            cwd=tmp_path,
+            env={**env, **more},
+            input=given,
+            capture_output=True,
+            check=False,
+            timeout=60,
+        )
+        return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    return run
+
+
+@pytest.fixture
+def asked(mind: Mind, tmp_path: Path) -> Mind:
+    """The same, with a store whose mind is recorded and whose first message awaits an answer."""
+    (tmp_path / "tides.txt").write_text(TIDES, encoding="utf-8")
+    made = mind("init", "thinking", "why two tides a day?", "-m", f"script:{tmp_path}/tides.txt")
+    assert made.code == 0, made.err
+    return mind

@@ -1,0 +1,125 @@
+"""What holds for all commands."""
+
+import subprocess
+import sys
+
+import pytest
+from typer.main import get_command
+
+from cli import output as out
+from cli.main import NOUNS, build
+from tests.cli.conftest import Mind
+
+VERBS = [verb for verbs in NOUNS.values() for verb in verbs]
+
+HEAVY = (
+    *("pydantic_ai", "openai", "anthropic", "xllamacpp", "huggingface_hub"),
+    *("numpy", "duckdb", "hdbscan", "textual", "yaml", "rich"),
+)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_says_what_it_does_and_gives_an_example(verb: str) -> None:
+    """Every verb has a first sentence and an example that can be pasted."""
+    command = get_command(build(verb))
+    help_ = command.commands[verb].help or ""  # type: ignore[attr-defined]
+    if verb not in {"model", "drafts"}:
+        assert "Example: mind " in help_, verb
+    assert help_.split("\n")[0].endswith((".", ":")), verb
+
+
+@pytest.mark.parametrize(
+    "words", [["--help"], ["drafts"], ["status"], ["history"], ["message", "x"]]
+)
+def test_starting_up_imports_nothing_heavy(asked: Mind, words: list[str], tmp_path: object) -> None:
+    """Models, numbers and screens are imported where they are used, and YAML only by a run."""
+    code = (
+        "import sys\n"
+        "from cli.main import run\n"
+        f"sys.argv = ['mind', *{words!r}]\n"
+        "try:\n    run()\nexcept SystemExit:\n    pass\n"
+        f"print([m for m in {sorted(HEAVY)!r} if m in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=str(tmp_path),
+        env={"MIND_STORE": "thinking", "MIND_USER": "ann"},
+    )
+    found = done.stderr.strip().splitlines()[-1]
+    assert found == ("['yaml']" if words == ["--help"] else "[]")
+
+
+def test_without_a_store_every_command_says_what_to_do(mind: Mind) -> None:
+    """One sentence, exit code 2, no traceback."""
+    for words in (["status"], ["run"], ["drafts"], ["message", "x"], ["log"], ["verify"]):
+        ran = mind(*words)
+        assert ran.code == 2, words
+        assert "mind init" in ran.err
+        assert "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize(
+    "name", ["../x", "/etc/passwd", "a b", "", ".", "a/../b", "A", "x" * 81, "a//b", "ä", "-x"]
+)
+def test_bad_session_names_are_refused(asked: Mind, name: str) -> None:
+    """No name reaches the file system or the log unless it is a slug."""
+    before = asked("status", "--json").data["version"]
+    for words in (["fork", name], ["new", name], ["switch", name]):
+        assert asked(words[0], "--", *words[1:]).code == 2
+    assert asked("status", "--json").data["version"] == before
+    assert [row["session"] for row in asked("sessions", "--json").data] == ["main"]
+
+
+@pytest.mark.parametrize(
+    ("stdin", "words"),
+    [(b"\xff\xfe\x00", "UTF-8"), (b"a\0b", "binary"), (b"  \n", "empty"), (b"x" * 900_000, "long")],
+)
+def test_what_is_no_text_is_refused(asked: Mind, stdin: bytes, words: str) -> None:
+    """Binary, empty and endless input is refused with a reason, and nothing is written."""
+    asked("run")
+    asked("accept")
+    before = asked("status", "--json").data["version"]
+    ran = asked("message", stdin=stdin)
+    assert ran.code == 2
+    assert words in ran.err
+    assert asked("status", "--json").data["version"] == before
+
+
+def test_texts_can_not_command_the_terminal(asked: Mind) -> None:
+    """Escape sequences in a text are shown, never sent."""
+    asked("think", "\x1b]0;owned\x07\x1b[31mred\x9b0m\u202egnp")
+    for words in (["thoughts"], ["log"], ["show"], ["thoughts", "--json"], ["log", "--json"]):
+        shown = asked(*words).out
+        assert "\x1b" not in shown
+        assert "\x07" not in shown
+    assert "\u202e" not in asked("thoughts").out
+
+
+def test_safe_keeps_what_is_harmless() -> None:
+    """Letters of any script, tabs and newlines stay."""
+    assert out.safe("Häuser\t日本\nτ") == "Häuser\t日本\nτ"
+    assert out.safe("a\x1bb\rc") == "a␛b␍c"
+
+
+def test_blocks_are_wrapped_and_cut() -> None:
+    """A long text says how many lines are missing."""
+    text = "\n".join(f"line {n}" for n in range(10))
+    assert out.block(text, lines=2).splitlines() == [
+        "  line 0",
+        "  line 1",
+        "  … (8 more lines: --full)",
+    ]
+
+
+def test_the_shell_can_complete(mind: Mind) -> None:
+    """The shell asks the command for its verbs."""
+    shown = mind(_MIND_COMPLETE="complete_bash", COMP_WORDS="mind hi", COMP_CWORD="1")
+    assert "history" in shown.out.split()
+
+
+def test_the_version_is_told(mind: Mind) -> None:
+    """`mind --version` names program and version."""
+    assert mind("--version").out.startswith("mind 0.")
