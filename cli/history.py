@@ -19,7 +19,9 @@ from projections.timeline import summary
 
 
 def history(
-    ref: Annotated[str | None, typer.Argument(help="Up to this moment, or one exchange.")] = None,
+    ref: Annotated[
+        str | None, typer.Argument(help="Up to this moment, one exchange, or A..B.")
+    ] = None,
     count: Annotated[
         int, typer.Option("--count", "-n", min=0, help="The newest so many; 0 for all.")
     ] = 10,
@@ -30,7 +32,7 @@ def history(
 ) -> None:
     """Show the accepted exchanges.
 
-    Example: mind history -n 3 --full
+    Example: mind history -n 3 --full   or   mind history iter:10..iter:20
     """
     with desk(store, session) as at:
         turns = _turns(at, ref, count)
@@ -44,12 +46,17 @@ def history(
 
 
 def _turns(at: Desk, ref: str | None, count: int) -> list[Turn]:
-    upto, wanted, name = at.version, count, at.session
+    after, upto, wanted, name = 0, at.version, count, at.session
     if ref is not None:
-        name, upto = at.moment(ref)
-        if isinstance(parse_moment(ref).ref, AtExchange):
+        start, dots, end = ref.rpartition("..")
+        name, upto = at.moment(end or "head")
+        if dots:
+            other, after = at.moment(start) if start else (name, 0)
+            if other != name:
+                raise BadSetting(f"Both ends of {ref!r} have to be moments of one session.")
+        elif isinstance(parse_moment(ref).ref, AtExchange):
             wanted = 1
-    past = History(at.log, name, upto)
+    past = History(at.log, name, upto, after=after)
     return past.newest(wanted) if wanted else list(past.all())
 
 

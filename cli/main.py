@@ -63,7 +63,9 @@ def run() -> None:
     try:
         build(sys.argv[1] if len(sys.argv) > 1 else None)()
     except LogosphereError as error:
-        print(f"mind: {error.sentence}", file=sys.stderr)
+        from cli.output import safe  # noqa: PLC0415 — the happy way has no need of it yet
+
+        print(f"mind: {safe(error.sentence)}", file=sys.stderr)
         sys.exit(1 if isinstance(error, Broken) else 2)
 
 

@@ -27,6 +27,7 @@ _VISIBLE = {c: 0x2400 + c for c in range(0x20) if c not in {0x09, 0x0A}}
 _VISIBLE |= {0x7F: 0x2421} | dict.fromkeys(range(128, 160), 65533)
 # and what would turn the reading direction around
 _VISIBLE |= dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)], 0xFFFD)
+_ESCAPED = {c: f"\\u{c:04x}" for c in _VISIBLE if c >= 0x7F}
 
 
 def safe(text: str) -> str:
@@ -56,13 +57,19 @@ def talk(line: str) -> None:
 
 def as_json(value: Any) -> None:
     """Data as JSON, on stdout; bytes become hex."""
-    print(json.dumps(value, ensure_ascii=False, indent=2, default=_plain))
+    print(_json(value, indent=2))
 
 
 def json_lines(values: Iterable[Any]) -> None:
     """Data as one JSON object a line, as it comes."""
     for value in values:
-        print(json.dumps(value, ensure_ascii=False, default=_plain), flush=True)
+        print(_json(value), flush=True)
+
+
+def _json(value: Any, indent: int | None = None) -> str:
+    """Readable in any script, and still nothing that a terminal would obey."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent, default=_plain)
+    return text.translate(_ESCAPED).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _plain(value: Any) -> Any:

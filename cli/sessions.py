@@ -18,7 +18,7 @@ from cli.wiring import (
 )
 from commands.eventlog import EventLog
 from commands.handle import handle
-from commands.sessions import ChangeConfig, LabelMoment, start_session
+from commands.sessions import ChangeConfig, LabelMoment, changed, start_session
 from commands.thinking import InjectThought
 from commands.world import RealWorld
 from domain.config import Config
@@ -26,6 +26,7 @@ from domain.errors import BadSetting, NoSuchSession
 from domain.events import SessionForked
 from domain.ids import SessionId, session_id
 from domain.session import Session
+from domain.texts import checked_text
 
 Message = Annotated[str | None, typer.Argument(help="The first message.", metavar="[MESSAGE]")]
 MessageFile = Annotated[
@@ -57,7 +58,9 @@ def init(
     Example: mind init ./thinking "Why are there two tides a day?"
     """
     chosen, config = session_id(name), _settings(settings, model)
-    text = read_text(message, file) if message is not None or file is not None else None
+    text = _first_message(message, file)
+    for thought in thoughts or ():
+        checked_text(thought, "thought")
     world = RealWorld.of_this_user()
     directory.mkdir(parents=True, exist_ok=True)
     with _made(directory) as log:
@@ -107,7 +110,7 @@ def new(
     Example: mind new payments "How do refunds differ from voids?"
     """
     chosen, config = session_id(name), _settings(settings, model)
-    text = read_text(message, file) if message is not None or file is not None else None
+    text = _first_message(message, file)
     with open_store(store) as (directory, log):
         world = RealWorld.of_this_user()
         start_session(log, chosen, world, title=title, message=text, settings=config)
@@ -274,6 +277,13 @@ def label(
     out.talk(f"@{name} is event {version} of {where}.")
 
 
+def _first_message(message: str | None, file: Path | None) -> str | None:
+    """The first message, checked before anything is made for it."""
+    if message is None and file is None:
+        return None
+    return checked_text(read_text(message, file))
+
+
 def _pairs(settings: list[str] | None) -> list[tuple[str, str]]:
     pairs = []
     for text in settings or ():
@@ -288,6 +298,8 @@ def _settings(settings: list[str] | None, model: str | None) -> dict[str, Any]:
     chosen = {key: Config().read(key, value) for key, value in _pairs(settings)}
     if model is not None:
         chosen["model"] = model
+    for key, value in chosen.items():
+        changed(Config(), key, value)
     return chosen
 
 

@@ -172,8 +172,9 @@ class SomeoneRuns(Refused):
     """Another runner holds the session."""
 
     def __init__(self, session: str, holder: str, until: str) -> None:
+        host, _, process = holder.rpartition(":")[0].rpartition(":")
         super().__init__(
-            f"Session {session!r} is being run by {holder}: wait until it stops,"
+            f"Session {session!r} is being run by process {process} on {host}: wait until it stops,"
             f" or until its claim ends at {until}."
         )
 

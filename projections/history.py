@@ -30,12 +30,19 @@ class Turn(NamedTuple):
 class History:
     """Accepted exchanges of a session, read backwards from a moment by index."""
 
-    def __init__(self, log: Log, session: SessionId, upto: int | None = None) -> None:
-        self._log, self._session, self._upto = log, session, upto
+    def __init__(
+        self, log: Log, session: SessionId, upto: int | None = None, *, after: int = 0
+    ) -> None:
+        """Look at the acceptances with ``after < version <= upto``."""
+        self._log, self._session, self._upto, self._after = log, session, upto, after
 
     def newest(self, count: int) -> list[Turn]:
         """The last so many exchanges, oldest first; costs the same however long history is."""
-        accepted = list(islice(self._events("draft.accepted", page=count), count))
+        accepted = [
+            recorded
+            for recorded in islice(self._events("draft.accepted", page=count), count)
+            if recorded.version > self._after
+        ]
         if not accepted:
             return []
         asked = {
@@ -52,7 +59,9 @@ class History:
         for recorded in self._log.read(self._session, upto=self._upto, kinds=kinds):
             if isinstance(recorded.event, MessageSent):
                 asked = recorded
-            elif asked is not None and isinstance(asked.event, MessageSent):
+            elif asked is None or recorded.version <= self._after:
+                continue
+            elif isinstance(asked.event, MessageSent):
                 yield from self._turns([recorded], {asked.event.exchange: asked})
 
     def _events(self, kind: str, page: int) -> Iterator[Recorded]:

@@ -1,5 +1,6 @@
 """The table of events in SQLite: how rows are written durably, guarded, and read in pages."""
 
+import os
 import random
 import sqlite3
 import time
@@ -19,7 +20,7 @@ from eventsourcing.sqlite import (
 
 from commands.eventlog.faults import is_busy, translated
 from commands.eventlog.wire import Row
-from domain.errors import NotAStore, StoreIsBusy, StoreIsTooNew
+from domain.errors import Broken, NotAStore, StoreIsBusy, StoreIsTooNew
 
 APPLICATION_ID = 0x4C4F474F  # "LOGO": what a store's file says it is
 LAYOUT = 1
@@ -178,6 +179,12 @@ def make_database(path: Path) -> None:
         LogosphereError: the place can't be written.
     """
     new = path.with_name(path.name + ".new")
+    if path.with_name(path.name + "-wal").exists():
+        # SQLite would read it into the new file as if it belonged there
+        raise Broken(
+            f"There is {path.name}-wal in {str(path.parent)!r} but no {path.name}:"
+            " put the log back, or remove the leftover if you know that it is one."
+        )
     try:
         for leftover in (new, new.with_name(new.name + "-wal"), new.with_name(new.name + "-shm")):
             leftover.unlink(missing_ok=True)
@@ -194,8 +201,19 @@ def make_database(path: Path) -> None:
         finally:
             connection.close()
         new.replace(path)
+        _sync_directory(path.parent)
     except (OSError, sqlite3.Error) as error:
         raise translated(error, str(path)) from error
+
+
+def _sync_directory(directory: Path) -> None:
+    """Make a new name as durable as what it names; some systems can't, and need not."""
+    if hasattr(os, "O_DIRECTORY"):
+        handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def checked(path: Path) -> None:

@@ -6,6 +6,7 @@ every fork above it.
 """
 
 import sqlite3
+import threading
 import zlib
 from collections.abc import Iterable
 from functools import cache
@@ -43,6 +44,7 @@ class Snapshots:
         self._writable = writable
         self._connection: sqlite3.Connection | None = None
         self._broken = False
+        self._lock = threading.Lock()
 
     def save(self, stream: SessionId, snapshots: Iterable[Snapshot]) -> None:
         """Keep states of moments that ``stream`` itself holds."""
@@ -54,7 +56,7 @@ class Snapshots:
                 for s in snapshots
                 for packed in (_encoded(s.state),)
             ]
-            with self._open() as connection:
+            with self._lock, self._open() as connection:
                 connection.executemany("INSERT OR IGNORE INTO snapshots VALUES (?,?,?,?,?,?)", rows)
         except (sqlite3.Error, OSError):
             self._give_up()
@@ -66,7 +68,7 @@ class Snapshots:
         if self._broken or not (self._writable or self._path.exists()):
             return None
         try:
-            with self._open() as connection:
+            with self._lock, self._open() as connection:
                 for stream, after, upto in parts:
                     row = connection.execute(
                         "SELECT hash, crc, state FROM snapshots WHERE session=? AND version>?"
