@@ -38,7 +38,7 @@ class Onlooker:
                 out.answer(f"{out.safe(prompt)}\n→ {out.safe(reply)}")
             out.answer(out.shade("── prompt", "faint"))
             out.answer(out.safe(request.prompt))
-        elif not self._quiet and sys.stderr.isatty():
+        elif not self._quiet and not self._stream and sys.stderr.isatty():
             sys.stderr.write(f"\r\033[Kiteration {request.iteration} …")
             sys.stderr.flush()
 
@@ -50,7 +50,9 @@ class Onlooker:
 
     def answered(self, reply: Reply | MindFailed) -> None:
         """The reply is there, or will not come."""
-        if sys.stderr.isatty() and not self._quiet:
+        if self._stream:
+            out.talk("")
+        elif sys.stderr.isatty() and not self._quiet:
             sys.stderr.write("\r\033[K")
         if self._debug and isinstance(reply, Reply):
             out.answer(out.shade(f"── reply of {reply.model}", "faint"))

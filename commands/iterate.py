@@ -246,11 +246,14 @@ def iterate(
         watcher.heard(piece)
 
     watcher.asked(prepared.request)
+    began = world.now()
     try:
         reply = mind.reply(prepared.request, listen)
     except MindFailed as failure:
         watcher.answered(failure)
-        invocation = _failed(prepared, failure.sentence, failure.partial, failure)
+        invocation = _failed(
+            prepared, failure.sentence, failure.partial, failure.latency_ms, failure.attempts
+        )
         wish = RecordIteration(invocation=invocation, exchange=prepared.exchange)
         done = handle(log, session, wish, world, by=actor)
         watcher.recorded(done)
@@ -258,7 +261,8 @@ def iterate(
             raise
         return done
     except KeyboardInterrupt:
-        invocation = _failed(prepared, "The user broke off.", "".join(heard), None)
+        waited = (world.now() - began) // 1000
+        invocation = _failed(prepared, "The user broke off.", "".join(heard), waited)
         wish = RecordIteration(invocation=invocation, exchange=prepared.exchange)
         watcher.recorded(handle(log, session, wish, world, by=actor))
         raise
@@ -311,14 +315,14 @@ def _answered(blank: MindInvoked, reply: Reply, output: Output | Unparseable) ->
 
 
 def _failed(
-    prepared: Prepared, error: str, partial: str, failure: MindFailed | None
+    prepared: Prepared, error: str, partial: str, latency_ms: int, attempts: int = 1
 ) -> MindInvoked:
     return prepared.invocation.model_copy(
         update={
             "outcome": "failed",
             "error": error,
             "raw": packed(partial) if partial else None,
-            "latency_ms": failure.latency_ms if failure else 0,
-            "attempts": failure.attempts if failure else 1,
+            "latency_ms": latency_ms,
+            "attempts": attempts,
         }
     )

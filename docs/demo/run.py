@@ -4,7 +4,7 @@
     MODEL=small make demo           the half-size one
     TEXT=docs/demo/wiki.md make demo
 
-Everything happens in ``demo-store/``, which is made anew.
+Everything happens in ``demo-store/`` (or DEMO_STORE), which is made anew.
 """
 
 import json
@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-STORE = ROOT / "demo-store"
+STORE = Path(os.environ.get("DEMO_STORE", ROOT / "demo-store"))
 MIND = Path(sys.executable).with_name("mind")
 MODELS = {"local": "local", "small": "local:small", "tiny": "local:tiny"}
 
@@ -27,9 +27,12 @@ def main() -> None:
     if wanted not in MODELS:
         sys.exit(f"MODEL={wanted} is none of {', '.join(MODELS)}.")
     model, text = MODELS[wanted], os.environ.get("TEXT", "docs/demo/tides.md")
+    if STORE.exists() and not (STORE / "log.db").exists():
+        sys.exit(f"{STORE} is no store of an earlier demo: name another place in DEMO_STORE.")
     shutil.rmtree(STORE, ignore_errors=True)
+    shown = STORE.relative_to(ROOT) if STORE.is_relative_to(ROOT) else STORE
     run("model", "pull", model)
-    run("init", STORE.name, "-f", text, "-m", model)
+    run("init", str(shown), "-f", text, "-m", model)
     run("run", "3")
     for _ in range(3):  # a small mind may have said nothing that could be an answer
         if any(not draft["signal"] for draft in drafts()):
@@ -43,7 +46,7 @@ def main() -> None:
     run("at", "iter:1", "drafts")
     run("sessions")
     run("verify")
-    print(f"\nIt is all in {STORE.name}/: cd {STORE.name} && ../.venv/bin/mind status", flush=True)
+    print(f"\nIt is all in {STORE}: .venv/bin/mind status --store {STORE}", flush=True)
 
 
 def run(*words: str) -> None:
@@ -65,7 +68,7 @@ def drafts() -> list[dict[str, object]]:
 
 def environment() -> dict[str, str]:
     """The user's own, except that their current store is left as it is."""
-    return {**os.environ, "MIND_STORE": STORE.name, "XDG_STATE_HOME": str(STORE / ".state")}
+    return {**os.environ, "MIND_STORE": str(STORE), "XDG_STATE_HOME": str(STORE / ".state")}
 
 
 if __name__ == "__main__":

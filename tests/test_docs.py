@@ -1,0 +1,86 @@
+"""What the documentation shows can be typed, and what it points to is there."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+from cli.main import NOUNS, build
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *ROOT.glob("docs/**/*.md")])
+WRITTEN = [page for page in PAGES if page.name != "cli.md"]
+
+
+def _shown(page: Path) -> list[str]:
+    """Commands in code blocks, and in line where they are whole."""
+    text = page.read_text(encoding="utf-8")
+    blocks = re.findall(r"^```\w*\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    lines = [
+        line for block in blocks for line in block.replace("\n  SQLite", " SQLite").split("\n")
+    ]
+    return [
+        line.removeprefix("$ ").partition("  #")[0]
+        for line in lines
+        if re.match(r"(\$ )?mind [a-z-]", line) and "REF …" not in line
+    ]
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_shown_command_can_be_typed(page: Path) -> None:
+    """Verbs, arguments and options of every shown command are those of the command line."""
+    for line in _shown(page):
+        words = shlex.split(line)[1:]
+        while words[0] == "at":  # looks from a moment, at a command of its own
+            words = words[2:]
+        verb, arguments = words[0], words[1:]
+        assert any(verb in verbs for verbs in NOUNS.values()), line
+        command = get_command(build(verb)).commands[verb]  # type: ignore[attr-defined]
+        with command.make_context(verb, arguments):
+            pass
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_somewhere(page: Path) -> None:
+    """Relative links point to files that exist."""
+    for target in re.findall(r"\]\((?!https?://)([^)#]+)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), f"{page.name} → {target}"
+
+
+def test_the_tutorial_shows_enough_to_be_worth_testing() -> None:
+    """The reader of code blocks finds them: this guards the tests above."""
+    assert len(_shown(ROOT / "docs" / "tutorial.md")) > 25
+
+
+def test_generated_pages_are_fresh() -> None:
+    """Reference pages say what the code says."""
+    done = subprocess.run(
+        [sys.executable, "docs/generate.py", "--check"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.local_model
+def test_the_demo_runs_on_the_smallest_model(tmp_path: Path) -> None:
+    """The demo's program goes through all its steps with a real model on this machine."""
+    import os  # noqa: PLC0415
+
+    done = subprocess.run(
+        [sys.executable, "docs/demo/run.py"],
+        cwd=ROOT,
+        env={**os.environ, "MODEL": "tiny", "DEMO_STORE": str(tmp_path / "store")},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=400,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "all as written" in done.stdout
