@@ -18,6 +18,7 @@ from cli.wiring import (
 )
 from commands.eventlog import EventLog
 from commands.handle import handle
+from commands.holder import is_alive
 from commands.sessions import ChangeConfig, LabelMoment, changed, start_session
 from commands.thinking import InjectThought
 from commands.world import RealWorld
@@ -25,6 +26,7 @@ from domain.config import Config
 from domain.errors import BadSetting, NoSuchSession
 from domain.events import SessionForked
 from domain.ids import SessionId, session_id
+from domain.runs import Run
 from domain.session import Session
 from domain.texts import checked_text
 
@@ -220,9 +222,15 @@ def _standing(at: Desk) -> dict[str, Any]:
         "model": state.config.model,
         "tokens": f"{work.tokens_in} in, {work.tokens_out} out",
         "cost": _cost(state),
-        "running": work.run.holder if work.run else None,
+        "running": _running(work.run) if work.run else None,
     }
     return facts
+
+
+def _running(run: Run) -> str:
+    host, _, process = run.holder.rpartition(":")[0].rpartition(":")
+    gone = " (gone: the next run takes over)" if is_alive(run.holder) is False else ""
+    return f"process {process} on {host}, {run.mode}{gone}"
 
 
 def _cost(state: Session) -> str:
