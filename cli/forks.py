@@ -32,11 +32,11 @@ def fork(
     with desk(store, session) as here:
         here.only_now()
         parent, version = here.moment(at)
-        state = fork_session(here.log, parent, version, child, here.world, reason=reason)
+        head = fork_session(here.log, parent, version, child, here.world, reason=reason)
         if not stay:
             switch_session(here.directory, child)
     if json:
-        out.as_json({"session": child, "parent": parent, "at": version, "version": state.version})
+        out.as_json({"session": child, "parent": parent, "at": version, "version": head.version})
         return
     out.talk(f"{child} branches off {parent} at event {version}.")
 

@@ -106,9 +106,9 @@ def table(rows: Sequence[Sequence[str]], header: Sequence[str]) -> None:
         return
     widths = [max(len(str(row[i])) for row in [header, *rows]) for i in range(len(header))]
     for number, row in enumerate([header, *rows]):
-        cells = [str(cell).ljust(size) for cell, size in zip(row[:-1], widths, strict=False)]
+        cells = [safe(str(cell)).ljust(size) for cell, size in zip(row[:-1], widths, strict=False)]
         room = max(width() - sum(widths[:-1]) - 2 * len(cells), 20)
-        last = one_line(str(row[-1]), room) if sys.stdout.isatty() else str(row[-1])
+        last = one_line(str(row[-1]), room) if sys.stdout.isatty() else safe(str(row[-1]))
         line = "  ".join([*cells, last]).rstrip()
         answer(shade(line, "faint") if number == 0 else line)
 

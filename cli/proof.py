@@ -14,7 +14,7 @@ from cli import output as out
 from cli.options import JsonFlag, StoreOption
 from cli.wiring import find_store, open_store
 from commands.eventlog import SQLITE_VERSION, Verdict
-from domain.errors import Broken, LogosphereError
+from domain.errors import Broken, LogosphereError, NoStore
 from domain.ids import session_id
 
 
@@ -112,8 +112,10 @@ def _store(store: Path | None) -> Iterator[Check]:
                 "writing", log.writable or None, "possible" if log.writable else "read only"
             )
             yield from _history(log.verify())
-    except LogosphereError as error:
+    except NoStore as error:
         yield Check("store", None if store is None else False, error.sentence)
+    except LogosphereError as error:
+        yield Check("store", False, error.sentence)
 
 
 def _history(verdicts: Iterator[Verdict]) -> Iterator[Check]:

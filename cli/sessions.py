@@ -17,13 +17,11 @@ from cli.wiring import (
     switch_session,
 )
 from commands.eventlog import EventLog
-from commands.handle import handle
 from commands.holder import is_alive
 from commands.sessions import ChangeConfig, LabelMoment, changed, start_session
-from commands.thinking import InjectThought
 from commands.world import RealWorld
 from domain.config import Config
-from domain.errors import BadSetting, NoSuchSession
+from domain.errors import BadSetting, NoSuchSession, Refused, StoreExists
 from domain.events import SessionForked
 from domain.ids import SessionId, session_id
 from domain.runs import Run
@@ -64,11 +62,20 @@ def init(
     for thought in thoughts or ():
         checked_text(thought, "thought")
     world = RealWorld.of_this_user()
-    directory.mkdir(parents=True, exist_ok=True)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Refused(f"{str(directory)!r} can't be made: {error.strerror or error}.") from None
     with _made(directory) as log:
-        start_session(log, chosen, world, message=text, settings=config)
-        for thought in thoughts or ():
-            handle(log, chosen, InjectThought(text=thought, by=str(world.actor)), world)
+        start_session(
+            log,
+            chosen,
+            world,
+            message=text,
+            thoughts=thoughts or (),
+            settings=config,
+            first=True,
+        )
     switch_session(directory, chosen)
     remember_store(directory)
     out.talk(f"Made the store {directory} with the session {chosen}.")
@@ -77,12 +84,10 @@ def init(
 
 def _made(directory: Path) -> EventLog:
     """A new log; one that was made but never begun (a kill came between) counts as new."""
-    if (directory / "log.db").exists():
-        log = EventLog(directory)
-        if not log.sessions():
-            return log
-        log.close()
-    return EventLog.create(directory)
+    try:
+        return EventLog.create(directory)
+    except StoreExists:
+        return EventLog(directory)
 
 
 def open_(

@@ -7,6 +7,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import NamedTuple
 
+from cli.output import talk
 from commands.command import Command
 from commands.eventlog import EventLog
 from commands.handle import Done, handle
@@ -101,10 +102,10 @@ def find_store(store: Path | None = None) -> Path:
         return store
     here = Path.cwd()
     for directory in (here, *here.parents):
-        if (directory / "log.db").is_file():
+        if os.path.isfile(directory / "log.db"):  # noqa: PTH113 — where none may look, none is
             return directory
     try:
-        return Path(_pointer().read_text(encoding="utf-8").strip())
+        return Path(_pointer().read_text("utf-8", "replace").strip())
     except OSError:
         raise NoStore from None
 
@@ -112,8 +113,14 @@ def find_store(store: Path | None = None) -> Path:
 def remember_store(directory: Path) -> None:
     """Make this the store that is used when none is named."""
     pointer = _pointer()
-    pointer.parent.mkdir(parents=True, exist_ok=True)
-    _replace(pointer, str(directory.absolute()))
+    try:
+        pointer.parent.mkdir(parents=True, exist_ok=True)
+        _replace(pointer, str(directory.absolute()))
+    except OSError as error:
+        talk(
+            f"{str(pointer)!r} can't be written ({error.strerror}):"
+            f" name the store with --store {directory} or MIND_STORE."
+        )
 
 
 def current_session(directory: Path, log: EventLog) -> SessionId:
@@ -122,7 +129,7 @@ def current_session(directory: Path, log: EventLog) -> SessionId:
     if named:
         return session_id(named)
     try:
-        return session_id((directory / _CURRENT).read_text(encoding="utf-8").strip())
+        return session_id((directory / _CURRENT).read_text("utf-8", "replace").strip())
     except OSError:
         sessions = log.sessions()
         if not sessions:

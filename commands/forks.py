@@ -4,8 +4,7 @@ from commands.world import World
 from domain.errors import BadSetting
 from domain.events import Caused, SessionForked
 from domain.ids import SessionId
-from domain.log import Draw, Log
-from domain.session import Session
+from domain.log import Draw, Head, Log
 
 
 def fork_session(
@@ -16,7 +15,7 @@ def fork_session(
     world: World,
     *,
     reason: str | None = None,
-) -> Session:
+) -> Head:
     """Begin ``child`` with the parent's history up to ``version``, by reference.
 
     The parent is untouched, and nothing is copied. It may be the middle of an exchange.
@@ -28,7 +27,7 @@ def fork_session(
     if version < 1:
         raise BadSetting("A branch needs at least the first event of a session.")
     onto = log.head(parent, version)
-    at = max(world.now(), log.state(parent, version).at)
+    at = max(world.now(), *(recorded.at for recorded in log.pick(parent, [version])))
     forked = SessionForked(parent=parent, at_version=version, parent_hash=onto.hash, reason=reason)
-    log.begin(child, onto, Draw([Caused(forked, version)], at, world.actor, world.command_id()))
-    return log.state(child)
+    draw = Draw([Caused(forked, version)], at, world.actor, world.command_id())
+    return log.begin(child, onto, draw)

@@ -1,7 +1,5 @@
 """From a wish to events: read, decide, append, and again when somebody else was faster."""
 
-import random
-import time
 from typing import NamedTuple
 
 from commands.command import Command
@@ -13,8 +11,8 @@ from domain.ids import CommandId, SessionId
 from domain.log import Draw, Log
 from domain.session import Session
 
-RACES = 50
-"""Lost races in a row after which a wish is given up; the loser's odds improve with each."""
+RACES = 4
+"""Lost races after which a wish is decided while nobody else can write: being unlucky ends."""
 
 
 class Done(NamedTuple):
@@ -45,22 +43,32 @@ def handle(
 
     Raises:
         Refused: the wish can't be fulfilled as things are.
-        LostRace: others kept being faster.
+        StoreIsBusy, StoreIsFull, StoreIsReadOnly: the log could not take it.
     """
     wish = command_id or world.command_id()
-    for attempt in range(RACES):
-        state = log.state(session)
-        if wish in state.commands:
-            return Done(state, ())
-        events = [e if isinstance(e, Caused) else Caused(e) for e in command.decide(state)]
-        if not events:
-            return Done(state, ())
+    decided: list[Caused] = []
+
+    def decide(state: Session) -> Draw | None:
+        decided.clear()
+        if wish not in state.commands:
+            decision = command.decide(state)
+            decided.extend(e if isinstance(e, Caused) else Caused(e) for e in decision)
+        if not decided:
+            return None
         # time never runs backwards within a session, whatever the clock does
-        at = max(world.now(), state.at)
+        return Draw(tuple(decided), max(world.now(), state.at), by or world.actor, wish)
+
+    for _ in range(RACES):
+        state = log.state(session)
+        draw = decide(state)
+        if draw is None:
+            return Done(state, ())
         try:
-            log.append(session, state.version, Draw(events, at, by or world.actor, wish))
+            return Done(log.append(session, state.version, draw), _events(decided))
         except LostRace:
-            time.sleep(random.uniform(0, 0.002 * (attempt + 1)))  # noqa: S311 — no secret
             continue
-        return Done(log.state(session), tuple(caused.event for caused in events))
-    raise LostRace(f"Others kept writing to session {session!r}: try again.")
+    return Done(log.exclusively(session, decide), _events(decided))
+
+
+def _events(decided: list[Caused]) -> tuple[Event, ...]:
+    return tuple(caused.event for caused in decided)

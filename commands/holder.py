@@ -7,8 +7,8 @@ from pathlib import Path
 
 def this_process() -> str:
     """The present process, told apart from a later one with the same number."""
-    pid = os.getpid()
-    return f"{socket.gethostname()}:{pid}:{_started(pid) or 0}"
+    facts = _facts(os.getpid())
+    return f"{socket.gethostname()}:{os.getpid()}:{facts[1] if facts else 0}"
 
 
 def is_alive(holder: str) -> bool | None:
@@ -17,20 +17,32 @@ def is_alive(holder: str) -> bool | None:
     if host != socket.gethostname() or not rest.isdigit():
         return None
     pid, start = int(rest), holder.rpartition(":")[2]
+    if is_gone(pid):
+        return False
+    facts = _facts(pid)
+    if facts is None:
+        return None
+    state, started = facts
+    return state not in "ZX" and started == start  # a zombie waits to be buried, and does nothing
+
+
+def is_gone(pid: int) -> bool:
+    """Whether this machine has no process of that number; False where nobody can tell."""
+    if os.name != "posix":  # elsewhere the question would end the process
+        return False
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
+        return True
+    except OSError:
         return False
-    except (PermissionError, OSError):
-        return None
-    now = _started(pid)
-    return None if now is None else str(now) == start
+    return False
 
 
-def _started(pid: int) -> int | None:
-    """Clock ticks between boot and the start of a process; None where nobody says."""
+def _facts(pid: int) -> tuple[str, str] | None:
+    """A process's state, and its start in clock ticks since boot; None where nobody says."""
     try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return None
-    return int(stat.rpartition(")")[2].split()[19])
+    return fields[0], fields[19]

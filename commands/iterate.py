@@ -97,9 +97,10 @@ class RecordIteration(Command):
     def decide(self, session: Session) -> Decision:
         """The invocation, its thoughts, its draft or what it says that there is none."""
         iteration, why = session.upcoming, session.version + 1
-        yield self.invocation.model_copy(update={"iteration": iteration}).because(
-            self.invocation.based_on
-        )
+        invocation = self.invocation
+        if invocation.iteration != iteration:
+            invocation = invocation.model_copy(update={"iteration": iteration})
+        yield invocation.because(invocation.based_on)
         for text in self.thoughts:
             yield ThoughtAdded(text=text, iteration=iteration, mind=self.invocation.model).because(
                 why

@@ -1,9 +1,11 @@
 """Beginning sessions, changing their settings, naming moments."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from commands.command import Command, Decision
 from commands.minds.names import check_name
+from commands.thinking import injected
 from commands.world import World
 from domain.config import Config
 from domain.errors import BadSetting, BadText
@@ -24,12 +26,15 @@ def start_session(
     *,
     title: str = "",
     message: str | None = None,
+    thoughts: Iterable[str] = (),
     settings: dict[str, Any] | None = None,
+    first: bool = False,
 ) -> Session:
-    """Begin a session, with its first message where there is one, in a single append.
+    """Begin a session, with its first message and thoughts, in a single append.
 
     Raises:
         SessionExists: the name is taken.
+        StoreExists: it was to be the ``first`` session of the store, and there is one.
         BadSetting, BadText: nothing was begun.
     """
     config = Config()
@@ -45,8 +50,11 @@ def start_session(
     if message is not None:
         text = checked_text(message)
         events.append(Caused(MessageSent(exchange=exchange_id(1, 0), text=text, iteration=1)))
+    for thought in thoughts:
+        text = checked_text(thought, "thought")
+        events.append(Caused(injected(text, str(world.actor), iteration=1)))
     draw = Draw(events, world.now(), world.actor, world.command_id())
-    log.begin(session, BEGINNING, draw)
+    log.begin(session, BEGINNING, draw, first=first)
     return log.state(session)
 
 

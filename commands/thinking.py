@@ -14,9 +14,9 @@ class InjectThought(Command):
 
     def decide(self, session: Session) -> Decision:
         """The thought, marked as injected."""
-        yield ThoughtAdded(
-            text=checked_text(self.text, "thought"),
-            iteration=session.upcoming,
-            mind=self.by,
-            origin="injected",
-        )
+        yield injected(checked_text(self.text, "thought"), self.by, session.upcoming)
+
+
+def injected(text: str, by: str, iteration: int) -> ThoughtAdded:
+    """A thought that somebody put into the pool, first seen by an iteration."""
+    return ThoughtAdded(text=text, iteration=iteration, mind=by, origin="injected")

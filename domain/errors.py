@@ -7,7 +7,8 @@
     │   ├── NothingAwaits, AnswerFirst, NothingToAccept, NoSuchDraft, DraftIsASignal, DraftIsLate
     │   ├── NoSuchExchange, NothingToPrune, NothingChanges, BadText
     │   ├── SomeoneRuns, RunIsOver
-    │   └── NoStore, NotAStore, StoreExists, StoreIsTooNew, StoreIsReadOnly
+    │   ├── NoStore, NotAStore, StoreExists, StoreIsClosed, StoreIsTooNew, StoreIsReadOnly
+    │   └── NoNews
     └── Broken                  the world failed us; exit code 1
         ├── LostRace            somebody appended first: reload and decide again
         ├── StoreIsFull, StoreIsBusy, StoreIsDamaged
@@ -218,6 +219,13 @@ class NotAStore(Refused):
         super().__init__(f"{where!r} is not a Logosphere log: nothing was read or changed.")
 
 
+class StoreIsClosed(Refused):
+    """The present user may not read it."""
+
+    def __init__(self, where: str, why: str) -> None:
+        super().__init__(f"{where!r} can't be read ({why}): ask its owner for the right to.")
+
+
 class StoreIsTooNew(Refused):
     """The file was laid out by a later version."""
 
@@ -235,6 +243,13 @@ class StoreIsReadOnly(Refused):
         super().__init__(
             f"{where!r} can't be written: reading works; copy the store or change its rights."
         )
+
+
+class NoNews(Refused):
+    """What is appended can't be followed."""
+
+    def __init__(self, where: str) -> None:
+        super().__init__(f"{where!r} can only be read as it is now: its news can't be followed.")
 
 
 class LostRace(Broken):

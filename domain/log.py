@@ -1,6 +1,6 @@
 """The log as everybody sees it: what a recorded event is, and what can be asked of a log."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple, Protocol
 
@@ -113,8 +113,8 @@ class Log(Protocol):
         """All sessions, in order of their beginnings."""
         ...
 
-    def append(self, session: SessionId, after: int, draw: Draw) -> Head:
-        """Record events behind version ``after``, all or none, durably.
+    def append(self, session: SessionId, after: int, draw: Draw) -> Session:
+        """Record events behind version ``after``, all or none, durably; the state behind them.
 
         Raises:
             LostRace: the session is no longer at ``after``.
@@ -122,14 +122,23 @@ class Log(Protocol):
         """
         ...
 
+    def exclusively(self, session: SessionId, decide: Callable[[Session], Draw | None]) -> Session:
+        """Let ``decide`` see the newest state and append what it draws while nobody else can.
+
+        Returns:
+            The state behind it; the newest state if nothing was drawn.
+        """
+        ...
+
     def exists(self, session: SessionId) -> bool:
         """Whether a session of this name has begun."""
         ...
 
-    def begin(self, session: SessionId, onto: Head, draw: Draw) -> Head:
+    def begin(self, session: SessionId, onto: Head, draw: Draw, *, first: bool = False) -> Head:
         """Begin a stream: behind version 0, or by reference behind the head of another.
 
         Raises:
             SessionExists: the name is taken.
+            StoreExists: it was to be the store's ``first``, and there is one.
         """
         ...

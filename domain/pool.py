@@ -15,8 +15,8 @@ class Thought(NamedTuple):
     iteration: int
     mind: str
     origin: str
-    embedding: bytes | None = None
     embedding_model: str | None = None
+    """What its vector was made with; the vector itself is in the log, at this version."""
 
 
 class Pool(NamedTuple):
@@ -34,7 +34,6 @@ def added(state: Pool, event: ThoughtAdded, version: int, size: int) -> Pool:
         event.iteration,
         event.mind,
         event.origin,
-        event.embedding,
         event.embedding_model,
     )
     return Pool((*state.active, thought)[-size:], state.total + 1)

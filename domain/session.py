@@ -69,6 +69,8 @@ class Session(NamedTuple):
         return self.iteration + 1
 
 
+_PLACE = {name: place for place, name in enumerate(Session._fields)}
+
 SHAPE = 1
 """Raised whenever a field of a state changes: snapshots of another shape are not read."""
 
@@ -87,7 +89,11 @@ def evolve(session: Session | None, recorded: "Recorded") -> Session:
     known = session.commands
     if not known or known[-1] != recorded.command:
         changes["commands"] = (*known[1 - COMMANDS_KEPT :], recorded.command)
-    return session._replace(version=recorded.version, at=recorded.at, **changes)
+    changes["version"], changes["at"] = recorded.version, recorded.at
+    values = list(session)  # half the time of _replace, once per event of every replay
+    for name, value in changes.items():
+        values[_PLACE[name]] = value
+    return Session._make(values)
 
 
 def fold(events: "Iterable[Recorded]", session: Session | None = None) -> Session | None:

@@ -14,6 +14,12 @@ from domain.errors import (
     StoreIsReadOnly,
 )
 
+_NO_ROOM = {"SQLITE_FULL"} | {
+    f"SQLITE_IOERR_{what}"
+    for what in ("WRITE", "FSYNC", "TRUNCATE", "SHMOPEN", "SHMSIZE", "SHMMAP")
+}
+"""What SQLite says when the disk, or a quota, has no room for what it has to write."""
+
 
 def _root(error: BaseException) -> BaseException:
     """The SQLite error inside the library's."""
@@ -47,7 +53,7 @@ def translated(error: BaseException, where: str) -> LogosphereError:
         return Broken(f"{where!r} can't be used: {root.strerror or root}.")
     if name.startswith("SQLITE_CONSTRAINT"):
         return LostRace(f"somebody else wrote to {where!r} first: {root}")
-    if name in {"SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC"}:
+    if name in _NO_ROOM:
         return StoreIsFull(where)
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH")):
         return StoreIsReadOnly(where)

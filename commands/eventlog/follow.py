@@ -6,20 +6,29 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from commands.eventlog.recorder import database_uri
+from domain.errors import NoNews
 from domain.log import Log, Recorded
 
 _SHORTEST = 0.005
 _LONGEST = 0.1
 
 
-def follow(log: Log, path: Path, after: int, stop: threading.Event) -> Iterator[Recorded]:
+def follow(
+    log: Log, path: Path, mode: str, after: int, stop: threading.Event
+) -> Iterator[Recorded]:
     """Events behind a position, then every new one soon after its commit, until ``stop`` is set.
 
     SQLite has no notifications; ``PRAGMA data_version`` costs 4 µs, changes with any process's
     commit, and so tells when reading is worth while. Looks are 5 ms apart while there is news
     and at most 100 ms when there is none.
+
+    Raises:
+        NoNews: the file is opened as one that never changes.
     """
-    watch = sqlite3.connect(database_uri(path, mode="mode=ro"), uri=True)
+    if "immutable" in mode:
+        yield from log.feed(after)
+        raise NoNews(str(path))
+    watch = sqlite3.connect(database_uri(path, mode=mode), uri=True)
     try:
         seen, pause = None, _SHORTEST
         while not stop.is_set():

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from domain.errors import NoSuchSession
+from domain.errors import NoSuchSession, StoreIsDamaged
 from domain.events import SessionForked
 from domain.ids import SessionId
 from domain.log import Recorded, Segment
@@ -29,8 +29,13 @@ class Lineage:
         if known is not None:
             return known
         segments: list[Segment] = []
-        stream, upto = session, None
+        stream, upto, passed = session, None, set[SessionId]()
         while True:
+            if stream in passed:
+                raise StoreIsDamaged(
+                    f"Session {stream!r} is its own ancestor: check the store with mind verify."
+                )
+            passed.add(stream)
             origin = self._origin(stream)
             after = origin[1] if origin else 0
             if upto is None or after < upto:

@@ -1,41 +1,36 @@
 """The event log: append, read, state, fork, all through the ancestry of a session."""
 
 import threading
-from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Self
 
 from commands.eventlog import verify
 from commands.eventlog.chain import HASH_LENGTH
 from commands.eventlog.follow import follow
 from commands.eventlog.lineage import Lineage, clipped
 from commands.eventlog.recorder import EventRecorder, checked, make_database
-from commands.eventlog.snapshots import EVERY, Snapshot, Snapshots
+from commands.eventlog.snapshots import Snapshots
+from commands.eventlog.states import States
 from commands.eventlog.wire import EventMapper, Row
 from domain.errors import (
+    LogosphereError,
     LostRace,
-    NoStore,
     NoSuchMoment,
+    NoSuchSession,
     SessionExists,
     StoreExists,
+    StoreIsDamaged,
+    StoreIsFull,
 )
+from domain.events import SessionForked
 from domain.ids import SessionId
-from domain.log import BEGINNING, Draw, Head, Recorded, Segment
-from domain.session import Session, evolve
+from domain.log import Draw, Head, Recorded, Segment
+from domain.session import Session
 
 LOG_FILE = "log.db"
 SNAPSHOT_FILE = "snapshots.db"
 PAGE = 512
-STATES_KEPT = 16
-
-
-class _Known(NamedTuple):
-    """A state at the head of a session, its hash, and the version of its newest snapshot."""
-
-    state: Session
-    hash: bytes
-    snapshot: int
 
 
 class EventLog:
@@ -52,16 +47,13 @@ class EventLog:
             NoStore, NotAStore, StoreIsTooNew: there is nothing here that we could read.
         """
         self.file = directory / LOG_FILE
-        if not self.file.exists():
-            raise NoStore(str(directory))
         checked(self.file)
         self.writable = writable
-        self._recorder = EventRecorder(self.file, mode=_mode(self.file, writable=writable))
+        self._recorder = _recorder(self.file, writable=writable)
         self._mapper = EventMapper()
-        self._snapshots = Snapshots(directory / SNAPSHOT_FILE, writable=writable)
         self._lineage = Lineage(self._first_event)
-        self._known: OrderedDict[SessionId, _Known] = OrderedDict()
-        self._lock = threading.Lock()
+        snapshots = Snapshots(directory / SNAPSHOT_FILE, writable=writable)
+        self._states = States(snapshots, self._lineage, self._mapper, self.rows)
 
     @classmethod
     def create(cls, directory: Path) -> "EventLog":
@@ -80,7 +72,7 @@ class EventLog:
     def close(self) -> None:
         """Let go of all files."""
         self._recorder.close()
-        self._snapshots.close()
+        self._states.close()
 
     def __enter__(self) -> Self:
         return self
@@ -90,45 +82,47 @@ class EventLog:
 
     # writing
 
-    def append(self, session: SessionId, after: int, draw: Draw) -> Head:
+    def append(self, session: SessionId, after: int, draw: Draw) -> Session:
         """Record events behind ``after``, all or none; see :class:`domain.log.Log`."""
-        return self._insert(session, self._onto(session, after), draw)
+        known = self._states.known(session)
+        if known is None or known.state.version != after:
+            known = self._states.newest(session)
+        if known.state.version < after:
+            raise NoSuchMoment(session, str(after), [str(known.state.version)])
+        if known.state.version > after:
+            raise LostRace(f"session {session!r} is at {known.state.version}, not at {after}")
+        rows, head = self._mapper.sealed(Head(after, known.hash), session, draw)
+        positions = self._recorder.insert_events(rows) or ()
+        return self._states.settled(session, known, draw, head, positions)
 
-    def begin(self, session: SessionId, onto: Head, draw: Draw) -> Head:
-        """Begin a stream, behind nothing or, by reference, behind a moment of another."""
-        if self.exists(session):
-            raise SessionExists(session)
+    def exclusively(self, session: SessionId, decide: Callable[[Session], Draw | None]) -> Session:
+        """Decide and append while nobody else can; see :class:`domain.log.Log`."""
+        with self._recorder.writing() as cursor:
+            known = self._states.newest(session)
+            draw = decide(known.state)
+            if draw is None:
+                return known.state
+            onto = Head(known.state.version, known.hash)
+            rows, head = self._mapper.sealed(onto, session, draw)
+            positions = self._recorder.insert_within(cursor, rows)
+        return self._states.settled(session, known, draw, head, positions)
+
+    def begin(self, session: SessionId, onto: Head, draw: Draw, *, first: bool = False) -> Head:
+        """Begin a stream, behind nothing or, by reference, behind a moment of another.
+
+        Raises:
+            SessionExists: the name is taken.
+            StoreExists: it was to be the store's ``first``, and there is one.
+        """
+        rows, head = self._mapper.sealed(onto, session, draw)
         try:
-            return self._insert(session, onto, draw)
+            with self._recorder.writing() as cursor:
+                if first and self.position():
+                    raise StoreExists(str(self.file.parent))
+                self._recorder.insert_within(cursor, rows)
         except LostRace:
             raise SessionExists(session) from None
-
-    def _insert(self, session: SessionId, onto: Head, draw: Draw) -> Head:
-        rows, head = self._mapper.sealed(onto, session, draw)
-        positions = self._recorder.insert_events(rows) or ()
-        known = self._known.get(session)
-        if known is not None and known.state.version == onto.version:
-            state = known.state
-            for (event, cause, by), row, position in zip(draw.events, rows, positions, strict=True):
-                recorded = Recorded(
-                    session,
-                    row.originator_version,
-                    position,
-                    draw.at,
-                    by or draw.actor,
-                    draw.command,
-                    cause,
-                    event,
-                )
-                state = evolve(state, recorded)
-            self._remember(session, state, head.hash, known.snapshot)
         return head
-
-    def _onto(self, session: SessionId, version: int) -> Head:
-        known = self._known.get(session)
-        if known is not None and known.state.version == version:
-            return Head(version, known.hash)
-        return self.head(session, version)
 
     # reading
 
@@ -164,11 +158,16 @@ class EventLog:
         newest_first: bool = False,
         page: int = PAGE,
     ) -> Iterator[Row]:
-        """As :meth:`read`, but as rows that nobody has decoded: for bulk work."""
+        """As :meth:`read`, but as rows that nobody has decoded: for bulk work.
+
+        Raises:
+            StoreIsDamaged: an event is missing, where events of all kinds are read.
+        """
         wanted = tuple(kinds) if kinds is not None else ()
         if kinds is not None and not wanted:
             return
         parts = clipped(self._lineage.path(session), after, upto)
+        expected = max(after, 0) + 1 if parts and not newest_first else None
         if newest_first:
             parts.reverse()
         while parts:
@@ -187,17 +186,28 @@ class EventLog:
                         parts[0] = (stream, low, found[-1][1] - 1)
                     else:
                         parts[0] = (stream, found[-1][1], high)
-            yield from rows
+            if wanted:
+                yield from rows
+                continue
+            for row in rows:
+                if expected is not None and row[1] != expected:
+                    raise StoreIsDamaged(
+                        f"Event {expected} of session {session!r} is missing:"
+                        " check the store with mind verify."
+                    )
+                yield row
+                expected = row[1] + (-1 if newest_first else 1)
 
     def pick(self, session: SessionId, versions: Iterable[int]) -> list[Recorded]:
         """The events of just these versions; see :class:`domain.log.Log`."""
-        path = self._lineage.path(session)
-        rows: list[Row] = []
+        wanted = list(versions)
+        found: dict[int, Row] = {}
         with self._recorder.reading() as cursor:
-            for version in versions:
-                for stream, low, high in clipped(path, version - 1, version):
-                    rows += self._recorder.rows(cursor, stream, low, high, 1)
-        return [self._mapper.recorded(row) for row in rows]
+            for stream, low, high in clipped(self._lineage.path(session), 0, None):
+                here = [version for version in wanted if low < version <= high]
+                for row in self._recorder.rows_at(cursor, stream, here):
+                    found[row[1]] = row
+        return [self._mapper.recorded(found[version]) for version in wanted if version in found]
 
     def feed(self, after: int = 0) -> Iterator[Recorded]:
         """Events of all sessions behind a position, in pages."""
@@ -211,7 +221,7 @@ class EventLog:
 
     def follow(self, after: int, stop: threading.Event) -> Iterator[Recorded]:
         """As :meth:`feed`, and then each new event of any process, until ``stop`` is set."""
-        return follow(self, self.file, after, stop)
+        return follow(self, self.file, self._recorder.mode, after, stop)
 
     def position(self) -> int:
         """The newest position of the store; 0 while it is empty."""
@@ -251,66 +261,9 @@ class EventLog:
 
     def state(self, session: SessionId, version: int | None = None) -> Session:
         """The state, now or as of a version, from the nearest state that is known."""
-        known = self._known.get(session)
-        if version is not None and (known is None or known.state.version > version):
-            return self._cold(session, version).state
-        if known is None:
-            known = self._cold(session, None)
-        state, hash_ = known.state, known.hash
-        for row in self.rows(session, after=state.version, upto=version):
-            state, hash_ = evolve(state, self._mapper.recorded(row)), row[4][:HASH_LENGTH]
         if version is None:
-            self._remember(session, state, hash_, known.snapshot)
-        elif state.version != version:
-            raise NoSuchMoment(session, str(version), [str(state.version)])
-        return state
-
-    def _cold(self, session: SessionId, version: int | None) -> _Known:
-        """A state from the newest true snapshot and the events behind it."""
-        path = self._lineage.path(session)
-        parts = clipped(path, 0, version)
-        parts.reverse()
-        state, hash_, saved = self._snapshot(parts)
-        fresh: list[Snapshot] = []
-        stream = state.id if state is not None else None
-        for row in self.rows(session, after=state.version if state else 0, upto=version):
-            if fresh and row[0] != stream:
-                self._snapshots.save(fresh[0].state.id, fresh)
-                fresh = []
-            stream = SessionId(row[0])
-            state, hash_ = evolve(state, self._mapper.recorded(row)), row[4][:HASH_LENGTH]
-            if state.version - saved >= EVERY:
-                fresh.append(Snapshot(state, hash_))
-                saved = state.version
-        if fresh and stream is not None:
-            self._snapshots.save(stream, fresh)
-        if state is None or (version is not None and state.version != version):
-            raise NoSuchMoment(session, str(version), [str(state.version)] if state else [])
-        return _Known(state, hash_, saved)
-
-    def _snapshot(
-        self, parts: list[tuple[SessionId, int, int]]
-    ) -> tuple[Session | None, bytes, int]:
-        """The newest snapshot whose hash the log still has at its moment."""
-        found = self._snapshots.newest(parts)
-        if found is not None:
-            stream, snapshot = found
-            version = snapshot.state.version
-            with self._recorder.reading() as cursor:
-                rows = self._recorder.rows(cursor, stream, version - 1, version, 1)
-            if rows and rows[0][4][:HASH_LENGTH] == snapshot.hash:
-                return snapshot.state, snapshot.hash, version
-        return None, BEGINNING.hash, 0
-
-    def _remember(self, session: SessionId, state: Session, hash_: bytes, saved: int) -> None:
-        if state.version - saved >= EVERY and state.id == session:
-            self._snapshots.save(session, [Snapshot(state, hash_)])
-            saved = state.version
-        with self._lock:
-            self._known[session] = _Known(state, hash_, saved)
-            self._known.move_to_end(session)
-            while len(self._known) > STATES_KEPT:
-                self._known.popitem(last=False)
+            return self._states.newest(session).state
+        return self._states.at(session, version)
 
     # proof
 
@@ -321,11 +274,24 @@ class EventLog:
             yield verify.verify_stream(self._recorder, self._mapper, name)
 
     def _with_ancestors(self, sessions: Iterable[SessionId]) -> list[SessionId]:
+        """The sessions and all they descend from, as far as that is still there."""
         names: dict[SessionId, None] = {}
         for session in sessions:
-            for segment in reversed(self._lineage.path(session)):
-                names[segment.stream] = None
+            if not self.exists(session):
+                raise NoSuchSession(session, self.sessions()[:8])
+            stream: SessionId | None = session
+            while stream is not None and stream not in names:
+                names[stream] = None
+                stream = self._parent(stream)
         return list(names)
+
+    def _parent(self, stream: SessionId) -> SessionId | None:
+        try:
+            first = self._first_event(stream)
+        except LogosphereError:
+            return None  # said by the proof of the stream itself
+        fork = first.event if first is not None else None
+        return SessionId(fork.parent) if isinstance(fork, SessionForked) else None
 
     def _first_event(self, session: SessionId) -> Recorded | None:
         with self._recorder.reading() as cursor:
@@ -333,9 +299,21 @@ class EventLog:
         return self._mapper.recorded(rows[0]) if rows else None
 
 
-def _mode(path: Path, *, writable: bool) -> str:
-    """How to open the file: a log on read-only ground has no place for SQLite's own files."""
-    if writable:
-        return "mode=rw"
-    wal = path.with_name(path.name + "-wal")
-    return "mode=ro" if wal.exists() and wal.stat().st_size else "mode=ro&immutable=1"
+def _recorder(file: Path, *, writable: bool) -> EventRecorder:
+    """The rows of a file, also where SQLite has no place for its own files beside it."""
+    wal = file.with_name(file.name + "-wal")
+    alone = not (wal.exists() and wal.stat().st_size)
+    if not writable:
+        return EventRecorder(file, mode="mode=ro&immutable=1" if alone else "mode=ro")
+    recorder = EventRecorder(file)
+    try:
+        with recorder.reading() as cursor:
+            cursor.execute("SELECT 1 FROM stored_events LIMIT 1")
+    except StoreIsFull:
+        recorder.close()
+        if not alone:
+            raise
+        return EventRecorder(file, mode="mode=ro&immutable=1", full=True)
+    except LogosphereError:
+        pass  # said by whoever reads what is damaged
+    return recorder

@@ -2,6 +2,7 @@
 
 import os
 import random
+import secrets
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
@@ -15,12 +16,23 @@ from eventsourcing.sqlite import (
     SQLiteApplicationRecorder,
     SQLiteConnection,
     SQLiteConnectionPool,
+    SQLiteCursor,
     SQLiteDatastore,
 )
 
 from commands.eventlog.faults import is_busy, translated
 from commands.eventlog.wire import Row
-from domain.errors import Broken, NotAStore, StoreIsBusy, StoreIsTooNew
+from commands.holder import is_gone
+from domain.errors import (
+    Broken,
+    NoStore,
+    NotAStore,
+    StoreExists,
+    StoreIsBusy,
+    StoreIsClosed,
+    StoreIsFull,
+    StoreIsTooNew,
+)
 
 APPLICATION_ID = 0x4C4F474F  # "LOGO": what a store's file says it is
 LAYOUT = 1
@@ -38,7 +50,7 @@ SCHEMA = (
         originator_version INTEGER NOT NULL,
         topic TEXT NOT NULL,
         state BLOB NOT NULL,
-        UNIQUE (originator_id, originator_version))""",
+        UNIQUE (originator_id, originator_version)) STRICT""",
     # the newest message, the iteration before a moment … are looked up, never scanned for
     """CREATE INDEX stored_events_by_kind
         ON stored_events (originator_id, topic, originator_version)""",
@@ -46,14 +58,24 @@ SCHEMA = (
         BEGIN SELECT RAISE(ABORT, 'events never change'); END""",
     """CREATE TRIGGER events_never_go BEFORE DELETE ON stored_events
         BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END""",
-    # a stream grows by one; a fork begins anywhere, but only once, and nothing is below it
-    """CREATE TRIGGER streams_have_no_gaps BEFORE INSERT ON stored_events
-        WHEN (NEW.originator_version = 1 OR NEW.topic = 'session.forked') = EXISTS (
-            SELECT 1 FROM stored_events WHERE originator_id = NEW.originator_id)
-        OR (NEW.originator_version > 1 AND NEW.topic <> 'session.forked' AND NOT EXISTS (
-            SELECT 1 FROM stored_events WHERE originator_id = NEW.originator_id
-            AND originator_version = NEW.originator_version - 1))
-        BEGIN SELECT RAISE(ABORT, 'a gap, or a write below the beginning'); END""",
+    # a stream grows by one; a fork begins anywhere, but only once, and nothing is below it.
+    # REPLACE deletes without asking the trigger above, so it must not find anything to replace
+    """CREATE TRIGGER streams_grow_by_one BEFORE INSERT ON stored_events
+        WHEN coalesce(
+            (SELECT max(originator_version) FROM stored_events
+                WHERE originator_id = NEW.originator_id
+                AND NEW.topic <> 'session.forked'),
+            CASE
+                WHEN NEW.topic <> 'session.forked' THEN 0
+                WHEN NEW.originator_version > 1 AND NOT EXISTS (
+                    SELECT 1 FROM stored_events WHERE originator_id = NEW.originator_id)
+                THEN NEW.originator_version - 1
+            END) IS NOT NEW.originator_version - 1
+        BEGIN SELECT RAISE(ABORT, 'a stream grows by one, from its beginning'); END""",
+    # a row that does not name its rowid has -1 here
+    """CREATE TRIGGER positions_only_grow BEFORE INSERT ON stored_events
+        WHEN NEW.rowid <> -1 AND NEW.rowid <= (SELECT max(rowid) FROM stored_events)
+        BEGIN SELECT RAISE(ABORT, 'positions only grow'); END""",
 )
 
 _COLUMNS = "originator_id, originator_version, rowid, topic, state"
@@ -93,8 +115,15 @@ def database_uri(path: Path, *, mode: str) -> str:
 class EventRecorder(SQLiteApplicationRecorder):
     """The library's recorder with our table, our patience and rows in pages."""
 
-    def __init__(self, path: Path, *, mode: str = "mode=rw") -> None:
-        self.path = path
+    def __init__(self, path: Path, *, mode: str = "mode=rw", full: bool = False) -> None:
+        """Open a log.
+
+        Args:
+            path: the file.
+            mode: how, as a part of a SQLite URI.
+            full: it can only be read because the disk is full, which is what writers are told.
+        """
+        self.path, self.mode, self._full = path, mode, full
         super().__init__(_Datastore(database_uri(path, mode=mode)))
         self.insert_events_statement = (
             "INSERT INTO stored_events (originator_id, originator_version, topic, state)"
@@ -108,21 +137,59 @@ class EventRecorder(SQLiteApplicationRecorder):
     def insert_events(
         self, stored_events: Sequence[StoredEvent], **kwargs: Any
     ) -> Sequence[int] | None:
-        """Write rows in one durable transaction, waiting fairly for other writers.
+        """Write rows in one durable transaction; their positions."""
+        with self.writing() as cursor:
+            return self._insert_events(cursor, stored_events, **kwargs)
 
-        Waits are short and random rather than growing: whoever waits longest is not the one
-        who asks least often.
+    def insert_within(
+        self, cursor: SQLiteCursor, stored_events: Sequence[StoredEvent]
+    ) -> Sequence[int]:
+        """The same inside of :meth:`writing`."""
+        return self._insert_events(cursor, stored_events) or ()
+
+    @contextmanager
+    def writing(self) -> Iterator[SQLiteCursor]:
+        """Hold the right to write: what is inserted is durable at the end, or not there at all.
+
+        Raises:
+                LostRace: a row is there already.
+                StoreIsBusy,
+        StoreIsClosed, StoreIsFull, StoreIsReadOnly: nothing was written.
+        """
+        if self._full:
+            raise StoreIsFull(str(self.path))
+        try:
+            with (
+                self.datastore.get_connection(commit=True) as connection,
+                connection.cursor() as raw,
+            ):
+                self._begin(raw)
+                try:
+                    yield SQLiteCursor(raw)
+                    connection.commit()
+                except BaseException:
+                    connection.rollback()
+                    raise
+        except (PersistenceError, sqlite3.Error) as error:
+            raise translated(error, str(self.path)) from error
+
+    def _begin(self, cursor: sqlite3.Cursor) -> None:
+        """Wait for other writers in short random naps.
+
+        SQLite's own naps grow, so that whoever waits longest asks least often.
         """
         deadline = time.monotonic() + LOCK_TIMEOUT
         while True:
             try:
-                return super().insert_events(stored_events, **kwargs)
-            except (PersistenceError, sqlite3.Error) as error:
+                cursor.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as error:
                 if not is_busy(error):
-                    raise translated(error, str(self.path)) from error
+                    raise
                 if time.monotonic() > deadline:
                     raise StoreIsBusy(str(self.path), LOCK_TIMEOUT) from error
                 time.sleep(random.uniform(0.0005, 0.004))  # noqa: S311 — a wait, no secret
+            else:
+                return
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Cursor]:
@@ -134,7 +201,7 @@ class EventRecorder(SQLiteApplicationRecorder):
             ):
                 cursor.row_factory = None
                 yield cursor
-        except (PersistenceError, sqlite3.Error) as error:
+        except (PersistenceError, sqlite3.Error, UnicodeDecodeError) as error:
             raise translated(error, str(self.path)) from error
 
     @staticmethod
@@ -159,6 +226,20 @@ class EventRecorder(SQLiteApplicationRecorder):
         return cursor.fetchall()
 
     @staticmethod
+    def rows_at(cursor: sqlite3.Cursor, stream: str, versions: Sequence[int]) -> list[Row]:
+        """The rows of one stream at just these versions."""
+        rows: list[Row] = []
+        for start in range(0, len(versions), 500):
+            some = versions[start : start + 500]
+            cursor.execute(
+                f"SELECT {_COLUMNS} FROM stored_events WHERE originator_id=?"  # noqa: S608
+                f" AND originator_version IN ({','.join('?' * len(some))})",
+                (stream, *some),
+            )
+            rows += cursor.fetchall()
+        return rows
+
+    @staticmethod
     def rows_by_position(cursor: sqlite3.Cursor, after: int, limit: int) -> list[Row]:
         """At most ``limit`` rows of the whole store behind a position."""
         cursor.execute(
@@ -173,37 +254,58 @@ class EventRecorder(SQLiteApplicationRecorder):
 
 
 def make_database(path: Path) -> None:
-    """Lay out an empty log at ``path``: all of it or nothing.
+    """Lay out an empty log at ``path``: all of it or nothing, and by one process alone.
 
     Raises:
+        StoreExists: there is one by now.
         LogosphereError: the place can't be written.
     """
-    new = path.with_name(path.name + ".new")
-    if path.with_name(path.name + "-wal").exists():
-        # SQLite would read it into the new file as if it belonged there
-        raise Broken(
-            f"There is {path.name}-wal in {str(path.parent)!r} but no {path.name}:"
-            " put the log back, or remove the leftover if you know that it is one."
-        )
+    _refuse_leftover(path)
+    _sweep(path)
+    new = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}.new")
     try:
-        for leftover in (new, new.with_name(new.name + "-wal"), new.with_name(new.name + "-shm")):
-            leftover.unlink(missing_ok=True)
-        connection = sqlite3.connect(database_uri(new, mode="mode=rwc"), uri=True)
-        try:
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("BEGIN")
-            for statement in SCHEMA:
-                connection.execute(statement)
-            connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
-            connection.execute(f"PRAGMA user_version={LAYOUT}")
-            connection.commit()
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        finally:
-            connection.close()
-        new.replace(path)
+        _lay_out(new)
+        os.link(new, path)  # unlike a rename, this never replaces what is there
         _sync_directory(path.parent)
+    except FileExistsError:
+        raise StoreExists(str(path.parent)) from None
     except (OSError, sqlite3.Error) as error:
         raise translated(error, str(path)) from error
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def _refuse_leftover(path: Path) -> None:
+    """SQLite would read a stray WAL into the new file as if it belonged there."""
+    wal = path.with_name(path.name + "-wal")
+    if wal.exists() and not path.exists():
+        raise Broken(
+            f"There is {wal.name} in {str(path.parent)!r} but no {path.name}:"
+            " put the log back, or remove the leftover if you know that it is one."
+        )
+
+
+def _sweep(path: Path) -> None:
+    """Remove what a killed process left half made."""
+    for leftover in path.parent.glob(f"{path.name}.*.new*"):
+        process = leftover.name.removeprefix(f"{path.name}.").partition(".")[0]
+        if process.isdigit() and is_gone(int(process)):
+            leftover.unlink(missing_ok=True)
+
+
+def _lay_out(new: Path) -> None:
+    connection = sqlite3.connect(database_uri(new, mode="mode=rwc"), uri=True)
+    try:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("BEGIN")
+        for statement in SCHEMA:
+            connection.execute(statement)
+        connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version={LAYOUT}")
+        connection.commit()
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    finally:
+        connection.close()
 
 
 def _sync_directory(directory: Path) -> None:
@@ -225,8 +327,10 @@ def checked(path: Path) -> None:
     try:
         with path.open("rb") as file:
             header = file.read(100)
+    except FileNotFoundError:
+        raise NoStore(str(path.parent)) from None
     except OSError as error:
-        raise translated(error, str(path)) from error
+        raise StoreIsClosed(str(path), error.strerror or str(error)) from error
     if header[:16] != b"SQLite format 3\0" or len(header) < 100:
         raise NotAStore(str(path))
     if int.from_bytes(header[68:72], "big") != APPLICATION_ID:

@@ -8,10 +8,10 @@ every fork above it.
 import sqlite3
 import threading
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgpack
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -20,13 +20,25 @@ from commands.eventlog.recorder import database_uri
 from domain.ids import SessionId
 from domain.session import SHAPE, Session
 
-EVERY = 250
-"""Events between snapshots: folding half as many, the usual case, takes some 2 ms."""
+EVERY = 100
+"""Events between snapshots: folding half as many, the usual case, takes a millisecond."""
 
 _LAYOUT = """CREATE TABLE IF NOT EXISTS snapshots (
     session TEXT NOT NULL, version INTEGER NOT NULL, shape INTEGER NOT NULL,
     hash BLOB NOT NULL, crc INTEGER NOT NULL, state BLOB NOT NULL,
     UNIQUE (session, version, shape))"""
+
+
+T = TypeVar("T")
+
+_TORN = (sqlite3.Error, OSError, ValueError, TypeError)
+"""What reading a damaged file may raise: the texts of SQLite's own errors can be torn, too."""
+
+
+_SAVE = "INSERT OR REPLACE INTO snapshots VALUES (?,?,?,?,?,?)"
+_DROP = "DELETE FROM snapshots WHERE session=? AND version=?"
+_NEWEST = """SELECT version, hash, crc, state FROM snapshots
+    WHERE session=? AND version>? AND version<=? AND shape=? ORDER BY version DESC LIMIT 1"""
 
 
 class Snapshot(NamedTuple):
@@ -48,59 +60,70 @@ class Snapshots:
 
     def save(self, stream: SessionId, snapshots: Iterable[Snapshot]) -> None:
         """Keep states of moments that ``stream`` itself holds."""
-        if not self._writable:
-            return
-        try:
-            rows = [
-                (stream, s.state.version, SHAPE, s.hash, zlib.crc32(packed), packed)
-                for s in snapshots
-                for packed in (_encoded(s.state),)
-            ]
-            with self._lock, self._open() as connection:
-                connection.executemany("INSERT OR IGNORE INTO snapshots VALUES (?,?,?,?,?,?)", rows)
-        except (sqlite3.Error, OSError):
-            self._give_up()
+        rows = [
+            (stream, s.state.version, SHAPE, s.hash, zlib.crc32(packed), packed)
+            for s in snapshots
+            for packed in (_encoded(s.state),)
+        ]
+        self._try(lambda connection: connection.executemany(_SAVE, rows), writing=True)
+
+    def drop(self, stream: SessionId, version: int) -> None:
+        """Forget a snapshot that the log does not bear out."""
+        self._try(lambda connection: connection.execute(_DROP, (stream, version)), writing=True)
 
     def newest(
         self, parts: Iterable[tuple[SessionId, int, int]]
-    ) -> tuple[SessionId, Snapshot] | None:
-        """The newest snapshot within these parts of a path (youngest first), and its stream."""
-        if self._broken or not (self._writable or self._path.exists()):
+    ) -> tuple[SessionId, int, Snapshot | None] | None:
+        """The newest snapshot within these parts of a path (youngest first).
+
+        Returns:
+            Its stream, its version, and the snapshot, or None in its place if it can't be read.
+        """
+
+        def look(
+            connection: sqlite3.Connection,
+        ) -> tuple[SessionId, int, Snapshot | None] | None:
+            for stream, after, upto in parts:
+                row = connection.execute(_NEWEST, (stream, after, upto, SHAPE)).fetchone()
+                if row is not None:
+                    return stream, int(row[0]), self._read(*row[1:])
             return None
-        try:
-            with self._lock, self._open() as connection:
-                for stream, after, upto in parts:
-                    row = connection.execute(
-                        "SELECT hash, crc, state FROM snapshots WHERE session=? AND version>?"
-                        " AND version<=? AND shape=? ORDER BY version DESC LIMIT 1",
-                        (stream, after, upto, SHAPE),
-                    ).fetchone()
-                    if row is not None:
-                        return self._read(stream, *row)
-        except (sqlite3.Error, OSError):
-            self._give_up()
-        return None
+
+        return self._try(look, writing=False)
+
+    def _try(self, action: Callable[[sqlite3.Connection], T], *, writing: bool) -> T | None:
+        """Do something with the file, one thread at a time; give the file up when it fails."""
+        with self._lock:
+            if self._broken or not (self._writable or (not writing and self._path.exists())):
+                return None
+            try:
+                with self._open() as connection:
+                    return action(connection)
+            except _TORN:
+                self._broken = True
+                self._let_go()
+                return None
 
     @staticmethod
-    def _read(
-        stream: SessionId, hash_: bytes, crc: int, packed: bytes
-    ) -> tuple[SessionId, Snapshot] | None:
-        if zlib.crc32(packed) != crc:
-            return None
+    def _read(hash_: bytes, crc: int, packed: bytes) -> Snapshot | None:
         try:
-            return stream, Snapshot(_decoded(packed), hash_)
-        except (ValidationError, ValueError, zlib.error, msgpack.UnpackException):
+            if zlib.crc32(packed) != crc:
+                return None
+            return Snapshot(_decoded(packed), hash_)
+        except (ValidationError, ValueError, TypeError, zlib.error, msgpack.UnpackException):
             return None
 
     def close(self) -> None:
         """Let go of the file."""
+        with self._lock:
+            self._let_go()
+
+    def _let_go(self) -> None:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
 
     def _open(self) -> sqlite3.Connection:
-        if self._broken:
-            raise sqlite3.OperationalError("given up")
         if self._connection is None:
             mode = "mode=rwc" if self._writable else "mode=ro"
             connection = sqlite3.connect(
@@ -113,10 +136,6 @@ class Snapshots:
                 connection.execute("PRAGMA synchronous=NORMAL")
                 connection.execute(_LAYOUT)
         return self._connection
-
-    def _give_up(self) -> None:
-        self._broken = True
-        self.close()
 
 
 def _encoded(state: Session) -> bytes:

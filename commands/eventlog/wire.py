@@ -36,6 +36,24 @@ class _NoTranscoder(Transcoder):
         raise TypeError(f"{len(data)} bytes are decoded by EventMapper")
 
 
+def _sound(at: Any, actor: Any, command: Any, cause: Any, schema: Any, data: Any) -> None:
+    """Make sure that an envelope holds what an envelope holds.
+
+    Raises:
+        TypeError: it does not.
+    """
+    if not (
+        type(at) is int
+        and type(actor) is str
+        and type(command) is bytes
+        and (cause is None or type(cause) is int)
+        and type(schema) is int
+        and schema > 0
+        and type(data) is dict
+    ):
+        raise TypeError("no envelope")
+
+
 class EventMapper(Mapper[str]):
     """Turns events into payloads by kind, and payloads of any schema into today's events."""
 
@@ -90,21 +108,29 @@ class EventMapper(Mapper[str]):
             envelope = msgpack.unpackb(
                 state[HASH_LENGTH:], use_list=False, unicode_errors="surrogatepass"
             )
-            data = envelope["data"]
-            schema = envelope["schema"]
+            at, actor, command = envelope["at"], envelope["actor"], envelope["command"]
+            cause, schema, data = envelope.get("cause"), envelope["schema"], envelope["data"]
+            _sound(at, actor, command, cause, schema, data)
             if schema != class_.schema_version:
                 data = self._upcast(kind, stream, version, schema, data)
             return Recorded(
                 SessionId(stream),
                 version,
                 position,
-                envelope["at"],
-                Actor.parse(envelope["actor"]),
-                CommandId(envelope["command"]),
-                envelope.get("cause"),
+                at,
+                Actor.parse(actor),
+                CommandId(command),
+                cause,
                 class_.from_wire(data),
             )
-        except (ValueError, KeyError, TypeError, msgpack.UnpackException, ValidationError) as e:
+        except (
+            AttributeError,
+            KeyError,
+            TypeError,
+            ValueError,
+            ValidationError,
+            msgpack.UnpackException,
+        ) as e:
             raise StoreIsDamaged(
                 f"Event {version} of session {stream!r} ({kind}) can't be read"
                 f" ({type(e).__name__}): check the store with mind verify."

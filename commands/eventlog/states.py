@@ -1,0 +1,160 @@
+"""States of sessions: remembered at the head, folded from a snapshot anywhere else."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from commands.eventlog.chain import HASH_LENGTH
+from commands.eventlog.lineage import Lineage, clipped
+from commands.eventlog.snapshots import EVERY, Snapshot, Snapshots
+from commands.eventlog.wire import EventMapper, Row
+from domain.errors import NoSuchMoment, StoreIsDamaged
+from domain.ids import SessionId
+from domain.log import BEGINNING, Draw, Head, Recorded
+from domain.session import Session, evolve
+
+STATES_KEPT = 16
+"""Sessions whose newest state is remembered."""
+
+_BATCH = 16
+"""Snapshots that a long fold holds before it saves them."""
+
+
+class Known(NamedTuple):
+    """A state at the head of a session, its hash, and the version of its newest snapshot."""
+
+    state: Session
+    hash: bytes
+    snapshot: int
+
+
+class States:
+    """Every state is a fold; this is how most of the folding is saved."""
+
+    def __init__(
+        self,
+        snapshots: Snapshots,
+        lineage: Lineage,
+        mapper: EventMapper,
+        rows: Callable[..., Iterator[Row]],
+    ) -> None:
+        self._snapshots, self._lineage = snapshots, lineage
+        self._mapper, self._rows = mapper, rows
+        self._known: OrderedDict[SessionId, Known] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def close(self) -> None:
+        """Let go of the snapshots."""
+        self._snapshots.close()
+
+    def known(self, session: SessionId) -> Known | None:
+        """What is remembered, without a look at the log."""
+        return self._known.get(session)
+
+    def newest(self, session: SessionId) -> Known:
+        """The state at the head, which others may have moved."""
+        known = self._known.get(session) or self._cold(session, None)
+        state, hash_ = known.state, known.hash
+        for row in self._rows(session, after=state.version):
+            state, hash_ = self._evolved(state, row), row[4][:HASH_LENGTH]
+        return self._remember(session, state, hash_, known.snapshot)
+
+    def at(self, session: SessionId, version: int) -> Session:
+        """The state as of a version.
+
+        Raises:
+            NoSuchMoment: the session does not have it.
+        """
+        known = self._known.get(session)
+        if known is None or known.state.version > version:
+            return self._cold(session, version).state
+        state = known.state
+        for row in self._rows(session, after=state.version, upto=version):
+            state = self._evolved(state, row)
+        if state.version != version:
+            raise NoSuchMoment(session, str(version), [str(state.version)])
+        return state
+
+    def settled(
+        self,
+        session: SessionId,
+        known: Known,
+        draw: Draw,
+        head: Head,
+        positions: Sequence[int],
+    ) -> Session:
+        """The state behind events that are in the log now."""
+        state = known.state
+        for (event, cause, by), position in zip(draw.events, positions, strict=True):
+            recorded = Recorded(
+                session,
+                state.version + 1,
+                position,
+                draw.at,
+                by or draw.actor,
+                draw.command,
+                cause,
+                event,
+            )
+            state = evolve(state, recorded)
+        return self._remember(session, state, head.hash, known.snapshot).state
+
+    def _evolved(self, state: Session | None, row: Row) -> Session:
+        try:
+            return evolve(state, self._mapper.recorded(row))
+        except ValueError as error:
+            raise StoreIsDamaged(
+                f"Event {row[1]} of session {row[0]!r} does not fit what is before it ({error}):"
+                " check the store with mind verify."
+            ) from error
+
+    def _cold(self, session: SessionId, version: int | None) -> Known:
+        """A state from the newest true snapshot and the events behind it."""
+        parts = clipped(self._lineage.path(session), 0, version)
+        parts.reverse()
+        state, hash_, saved = self._snapshot(session, parts)
+        fresh: list[Snapshot] = []
+        stream = session
+        for row in self._rows(session, after=state.version if state else 0, upto=version):
+            if fresh and (row[0] != stream or len(fresh) == _BATCH):
+                self._snapshots.save(stream, fresh)
+                fresh = []
+            stream = SessionId(row[0])
+            state, hash_ = self._evolved(state, row), row[4][:HASH_LENGTH]
+            if state.version - saved >= EVERY:
+                fresh.append(Snapshot(state, hash_))
+                saved = state.version
+        if fresh:
+            self._snapshots.save(stream, fresh)
+        if state is None or (version is not None and state.version != version):
+            raise NoSuchMoment(session, str(version), [str(state.version)] if state else [])
+        return Known(state, hash_, saved)
+
+    def _snapshot(
+        self, session: SessionId, parts: list[tuple[SessionId, int, int]]
+    ) -> tuple[Session | None, bytes, int]:
+        """The newest snapshot whose hash the log still has at its moment; others are dropped."""
+        while (found := self._snapshots.newest(parts)) is not None:
+            stream, version, snapshot = found
+            if snapshot is not None and snapshot.state.version == version:
+                row = next(self._rows(session, after=version - 1, upto=version, page=1), None)
+                if row is not None and row[4][:HASH_LENGTH] == snapshot.hash:
+                    return snapshot.state, snapshot.hash, version
+            self._snapshots.drop(stream, version)
+            parts = [
+                (s, low, min(high, version - 1)) for s, low, high in parts if low < version - 1
+            ]
+        return None, BEGINNING.hash, 0
+
+    def _remember(self, session: SessionId, state: Session, hash_: bytes, saved: int) -> Known:
+        if state.version - saved >= EVERY and state.id == session:
+            self._snapshots.save(session, [Snapshot(state, hash_)])
+            saved = state.version
+        known = Known(state, hash_, saved)
+        with self._lock:
+            self._known[session] = known
+            self._known.move_to_end(session)
+            while len(self._known) > STATES_KEPT:
+                self._known.popitem(last=False)
+        return known

@@ -1,0 +1,118 @@
+"""Events in few words, as a user would tell them."""
+
+from typing import Any
+
+from domain.config import Config
+from domain.events import (
+    ConfigChanged,
+    DraftAccepted,
+    DraftEmitted,
+    DraftSeen,
+    ExchangesPruned,
+    MessageSent,
+    MindInvoked,
+    MindSignalled,
+    RunStarted,
+    RunStopped,
+    SessionStarted,
+    SignalChanged,
+    ThoughtAdded,
+)
+from domain.ids import ExchangeId, RunId
+
+FIRST = ExchangeId("exc_1_000")
+RUN = RunId("run-1")
+MODEL = "script:tides.jsonl"
+
+
+def started(title: str = "Tides", seed: int = 7, **settings: Any) -> SessionStarted:
+    """The session began, with these settings."""
+    config = Config.model_validate({"model": MODEL, **settings}).model_dump()
+    return SessionStarted(title=title, config=config, protocol="1.4", seed=seed)
+
+
+STARTED = started()
+
+
+def asked(text: str = "why two tides?", exchange: str = FIRST, iteration: int = 1) -> MessageSent:
+    """The user sent a message."""
+    return MessageSent(exchange=ExchangeId(exchange), text=text, iteration=iteration)
+
+
+def invoked(iteration: int, **more: Any) -> MindInvoked:
+    """The mind was asked."""
+    fields: dict[str, Any] = {
+        "based_on": 2,
+        "model": MODEL,
+        "protocol": "1.4",
+        "dialect": "full",
+        "system_hash": bytes(32),
+        "prompt_hash": bytes(32),
+        "seed": 1,
+        "user_time": "2026-05-02T10:30:00+00:00",
+        "outcome": "ok",
+    }
+    return MindInvoked(iteration=iteration, **{**fields, **more})
+
+
+def drafted(index: int, text: str, iteration: int | None = None, **more: Any) -> DraftEmitted:
+    """The mind drafted; the n-th draft in the n-th iteration unless said otherwise."""
+    fields: dict[str, Any] = {"exchange": FIRST, "signal": len(text) <= 16, **more}
+    return DraftEmitted(index=index, text=text, iteration=iteration or index, **fields)
+
+
+def seen(*indexes: int, exchange: str = FIRST) -> DraftSeen:
+    """Somebody read drafts."""
+    return DraftSeen(exchange=ExchangeId(exchange), indexes=indexes)
+
+
+def accepted(index: int = 1, exchange: str = FIRST, **more: Any) -> DraftAccepted:
+    """A draft became the answer."""
+    return DraftAccepted(exchange=ExchangeId(exchange), index=index, **more)
+
+
+def pruned(*exchanges: str) -> ExchangesPruned:
+    """Exchanges left the mind's context."""
+    return ExchangesPruned(exchanges=tuple(ExchangeId(e) for e in exchanges))
+
+
+def thought(text: str, iteration: int = 1, **more: Any) -> ThoughtAdded:
+    """A thought entered the pool."""
+    return ThoughtAdded(text=text, iteration=iteration, **{"mind": MODEL, **more})
+
+
+def signalled(signal: Any, consecutive: int, iteration: int = 1) -> MindSignalled:
+    """The mind said something by what it left out."""
+    return MindSignalled(signal=signal, iteration=iteration, consecutive=consecutive)
+
+
+def present(presence: Any, status: str = "", iteration: int = 1) -> SignalChanged:
+    """The user said how present they are."""
+    return SignalChanged(presence=presence, status=status, time="Sat 10:30", iteration=iteration)
+
+
+def configured(key: str, old: Any, new: Any) -> ConfigChanged:
+    """A setting changed."""
+    return ConfigChanged(key=key, old=old, new=new)
+
+
+def run_began(run: str = RUN, **more: Any) -> RunStarted:
+    """A runner took the session."""
+    fields: dict[str, Any] = {"mode": "observe", "limit": 100, "holder": "host:1:1", "patience": 60}
+    return RunStarted(run=RunId(run), **{**fields, **more})
+
+
+def run_ended(reason: Any = "draft", iterations: int = 1, run: str = RUN) -> RunStopped:
+    """A runner gave the session back."""
+    return RunStopped(run=RunId(run), reason=reason, iterations=iterations)
+
+
+def exchanged(number: int) -> tuple[MessageSent, MindInvoked, Any, DraftAccepted]:
+    """A whole exchange in the ``number``-th iteration: asked, drafted, accepted."""
+    exchange = f"exc_{number}_000"
+    return (
+        asked(f"question {number}", exchange, number),
+        invoked(number),
+        drafted(1, f"this is the answer number {number}", number, exchange=exchange),
+        accepted(1, exchange),
+    )

@@ -1,0 +1,136 @@
+"""Golden events: one of each kind as bytes, for ever. ``python -m tests.golden.write`` adds some.
+
+A golden file is never edited or overwritten: it stands for what released versions have stored.
+"""
+
+from pathlib import Path
+
+from commands.eventlog.chain import HASH_LENGTH
+from commands.eventlog.wire import EventMapper
+from domain.actors import Actor
+from domain.events import (
+    Caused,
+    ConfigChanged,
+    DraftAccepted,
+    DraftEmitted,
+    DraftSeen,
+    Event,
+    ExchangesPruned,
+    MessageSent,
+    MindInvoked,
+    MindSignalled,
+    RunStarted,
+    RunStopped,
+    SessionForked,
+    SessionLabelled,
+    SessionStarted,
+    SignalChanged,
+    ThoughtAdded,
+)
+from domain.events.thinking import packed
+from domain.ids import CommandId, ExchangeId, RunId
+from domain.log import Draw, Recorded
+
+FOLDER = Path(__file__).parent
+EXCHANGE = ExchangeId("exc_24_000")
+CAUSE = 411
+DRAW = Draw((), 1_777_631_400_000_001, Actor("user", "ann"), CommandId(bytes(range(16))))
+
+EXAMPLES: tuple[Event, ...] = (
+    SessionStarted(
+        title="Tides, “two” a day",
+        # spelt out: a golden must not change with a default of today
+        config={"model": "local", "token_limit": 4000, "temperature": None, "timeout": 180.0},
+        protocol="1.4",
+        seed=4_294_967_295,
+    ),
+    SessionForked(
+        parent="tides/what-if",
+        at_version=412,
+        parent_hash=bytes(range(32)),
+        reason="a colder moon",
+    ),
+    SessionLabelled(label="before-lunch", version=3),
+    ConfigChanged(key="budget_usd", old=None, new=2.5),
+    MessageSent(exchange=EXCHANGE, text="Why are there\ntwo tides a day? 😀", iteration=24),
+    ExchangesPruned(exchanges=(ExchangeId("exc_1_000"), ExchangeId("exc_9_001"))),
+    DraftEmitted(
+        exchange=EXCHANGE,
+        index=3,
+        text="Because the moon pulls on both sides.",
+        iteration=26,
+        repeats=1,
+        confidence=0.75,
+        working=True,
+    ),
+    DraftSeen(exchange=EXCHANGE, indexes=(1, 3)),
+    DraftAccepted(exchange=EXCHANGE, index=3, by="auto-accept"),
+    MindInvoked(
+        iteration=25,
+        based_on=CAUSE,
+        model="openrouter:anthropic/claude-haiku-4.5",
+        answered_by="anthropic/claude-4.5-haiku-20251001",
+        protocol="1.4",
+        dialect="full",
+        system_hash=b"\x01" * 32,
+        prompt_hash=b"\xfe" * 32,
+        sampled=(17, 300, 70_000),
+        seed=2_147_483_648,
+        user_time="2026-05-02T10:30:00+11:00",
+        outcome="unparseable",
+        error="The reply has none of the keys of a reply.",
+        raw=packed("Well, " * 40),
+        repairs=("Left out talk before the first key.",),
+        tokens_in=1200,
+        tokens_out=77,
+        cost_usd=0.00042,
+        latency_ms=2345,
+        attempts=2,
+        finish="stop",
+    ),
+    ThoughtAdded(
+        text="The far bulge is the surprise.",
+        iteration=25,
+        mind="user:ann",
+        origin="injected",
+        embedding=b"\x00\x3c\x00\xbc",
+        embedding_model="minilm",
+    ),
+    MindSignalled(signal="silence", iteration=27, consecutive=2),
+    SignalChanged(presence="reviewing", status="on the train", time="Sat 10:30", iteration=28),
+    RunStarted(
+        run=RunId("00" * 16),
+        mode="background",
+        limit=7,
+        exact=True,
+        holder="host:4711:123456",
+        patience=780,
+    ),
+    RunStopped(run=RunId("00" * 16), reason="failed", iterations=3, detail="HTTP 500"),
+)
+
+
+def stored(event: Event) -> bytes:
+    """The bytes that the log keeps of an event behind its hash."""
+    return EventMapper().payload(Caused(event, CAUSE, Actor("mind", "script:a:b")), DRAW)
+
+
+def read(kind: str, payload: bytes) -> Recorded:
+    """What those bytes mean today."""
+    return EventMapper().recorded(("tides", CAUSE + 1, 9, kind, bytes(HASH_LENGTH) + payload))
+
+
+def write_missing() -> list[str]:
+    """Add the files of kinds that have none in their present schema; touch no others."""
+    added = []
+    for event in EXAMPLES:
+        name = f"{event.kind}.v{event.schema_version}"
+        if not (FOLDER / f"{name}.msgpack").exists():
+            (FOLDER / f"{name}.msgpack").write_bytes(stored(event))
+            (FOLDER / f"{name}.repr").write_text(f"{event!r}\n", "utf-8")
+            added.append(name)
+    return added
+
+
+if __name__ == "__main__":
+    print(*write_missing(), sep="\n")

@@ -1,0 +1,82 @@
+"""Every event in a line that a person can read."""
+
+import pytest
+
+from domain.events import EVENTS, Event, SessionForked
+from projections.timeline import summary
+from tests.domain.happened import (
+    accepted,
+    asked,
+    drafted,
+    invoked,
+    present,
+    run_began,
+    run_ended,
+    signalled,
+    thought,
+)
+from tests.golden.write import EXAMPLES
+
+LINES = {
+    "session.started": "Tides, “two” a day, local",
+    "session.forked": "from tides/what-if@412: a colder moon",
+    "session.labelled": "@before-lunch is 3",
+    "config.changed": "budget_usd: None → 2.5",
+    "message.sent": "exc_24_000: Why are there two tides a day? 😀",
+    "exchanges.pruned": "exc_1_000, exc_9_001",
+    "draft.emitted": "#3 (repeats #1, confidence 0.75, still working):"
+    " Because the moon pulls on both sides.",
+    "draft.seen": "#1, #3",
+    "draft.accepted": "#3 of exc_24_000 (auto-accept)",
+    "mind.invoked": "iteration 25, openrouter:anthropic/claude-haiku-4.5, unparseable, 2.3 s,"
+    " 1200 → 77 tokens, $0.0004: The reply has none of the keys of a reply.",
+    "thought.added": "(injected) The far bulge is the surprise.",
+    "mind.signalled": "silence, 2 in a row",
+    "signal.changed": "reviewing, “on the train” (Sat 10:30)",
+    "run.started": "background, exactly 7",
+    "run.stopped": "failed after 3: HTTP 500",
+}
+
+
+@pytest.mark.parametrize("event", EXAMPLES, ids=lambda event: event.kind)
+def test_a_summary_of_every_kind(event: Event) -> None:
+    """On one line, with what a person wants to know."""
+    assert summary(event) == LINES[event.kind]
+
+
+def test_no_kind_is_without_a_summary() -> None:
+    """A new event needs a line here."""
+    assert set(LINES) == set(EVENTS)
+
+
+@pytest.mark.parametrize(
+    ("event", "line"),
+    [
+        (drafted(1, "a plain draft of some length"), "#1: a plain draft of some length"),
+        (drafted(2, "too late for this one", late=True), "#2 (late): too late for this one"),
+        (drafted(1, "x", confidence=0.0), "#1 (confidence 0): x"),
+        (accepted(2), "#2 of exc_1_000"),
+        (invoked(3), "iteration 3, script:tides.jsonl, ok, 0.0 s"),
+        (
+            invoked(3, tokens_in=0, tokens_out=0, cost_usd=0.0, latency_ms=1500),
+            "iteration 3, script:tides.jsonl, ok, 1.5 s, 0 → 0 tokens",
+        ),
+        (thought("two\n lines"), "two lines"),
+        (signalled("hard", 1), "hard"),
+        (signalled("soft", 0), "soft"),
+        (present("absent"), "absent (Sat 10:30)"),
+        (run_began(), "observe, at most 100"),
+        (run_ended(), "draft after 1"),
+        (asked(), "exc_1_000: why two tides?"),
+        (SessionForked(parent="a", at_version=1, parent_hash=bytes(32)), "from a@1"),
+    ],
+)
+def test_what_is_not_there_is_not_mentioned(event: Event, line: str) -> None:
+    """Only what is known stands in the line."""
+    assert summary(event) == line
+
+
+def test_half_known_tokens_are_no_none() -> None:
+    """A provider may count one side only."""
+    for half in (invoked(3, tokens_in=7), invoked(3, tokens_out=7)):
+        assert "None" not in summary(half)

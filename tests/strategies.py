@@ -1,0 +1,207 @@
+"""Histories as hypothesis makes them: wishes are drawn, and what is not refused has happened."""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from hypothesis import strategies as st
+
+from commands.command import Command
+from commands.dialogue import PruneExchanges, SendMessage
+from commands.drafts import AcceptDraft, MarkSeen
+from commands.iterate import RecordIteration
+from commands.presence import SetSignal
+from commands.runs import StartRun, StopRun
+from commands.sessions import ChangeConfig, LabelMoment
+from commands.thinking import InjectThought
+from domain.actors import Actor
+from domain.errors import Refused
+from domain.events import Caused, SessionForked
+from domain.events.thinking import packed
+from domain.ids import CommandId, RunId, SessionId
+from domain.log import Recorded
+from domain.session import Session, evolve, fold
+from tests.domain.happened import FIRST, STARTED, invoked
+
+Wish = Callable[[Session], Command]
+"""A wish that is only complete once the state is known: which exchange is open, what is now."""
+
+SECOND = 1_000_000
+USER = Actor("user", "ann")
+MIND = Actor("mind", "script:tides.jsonl")
+
+words = st.sampled_from(
+    ("+1", "a", "tide", "moon ", "  two\nlines", "ünï😀", "\0", "---", "x" * 17, "y" * 400)
+) | st.text(max_size=30)
+plain = st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",)), min_size=1)
+small = st.integers(min_value=1, max_value=4)
+times = st.integers(min_value=0, max_value=10_000).map(
+    lambda minutes: datetime(2026, 5, 2, tzinfo=UTC) + timedelta(minutes=minutes)
+)
+CHANGES = (
+    ("active_pool_size", "3"),
+    ("active_pool_size", "50"),
+    ("auto_accept_after", "2"),
+    ("auto_accept_after", "off"),
+    ("hard_signal_threshold", "2"),
+    ("draft_display_count", "2"),
+    ("budget_usd", "0.5"),
+)
+
+
+def iterated(
+    thoughts: Sequence[str],
+    draft: str | None,
+    outcome: Any,
+    confidence: float | None,
+    working: bool,
+    watched: bool,
+    late: bool,
+) -> Wish:
+    """An invocation that ended so."""
+
+    def wish(session: Session) -> Command:
+        past, asked = session.dialogue.history, session.dialogue.awaiting
+        exchange = asked.exchange if asked else FIRST
+        if late and past:
+            exchange = past[-1].id
+        silent = outcome in {"failed", "unparseable"}
+        return RecordIteration(
+            invocation=invoked(
+                session.upcoming,
+                based_on=session.version,
+                outcome=outcome,
+                sampled=tuple(t.version for t in session.pool.active[:3]),
+                raw=packed(repr((thoughts, draft))),
+                cost_usd=confidence,
+                tokens_in=len(thoughts),
+            ),
+            exchange=exchange,
+            thoughts=() if silent else tuple(thoughts),
+            draft=None if silent else draft,
+            confidence=confidence,
+            working=working,
+            seen_by=USER if watched else None,
+        )
+
+    return wish
+
+
+def as_it_is(command: Command) -> Wish:
+    """A wish that does not depend on the state."""
+    return lambda _: command
+
+
+def run_wish(number: int, dead: bool) -> Wish:
+    """Somebody wants to run."""
+    return lambda session: StartRun(
+        run=RunId(f"run-{number}"),
+        mode="observe",
+        limit=100,
+        exact=False,
+        holder=f"host:{number}:1",
+        now=session.at,
+        dead=session.work.run.holder if dead and session.work.run else None,
+    )
+
+
+def iterations(most_thoughts: int = 4) -> st.SearchStrategy[Wish]:
+    """Invocations with any result."""
+    return st.builds(
+        iterated,
+        st.lists(words, max_size=most_thoughts),
+        st.none() | words,
+        st.sampled_from(("ok", "ok", "ok", "skipped", "unparseable", "failed")),
+        st.none() | st.floats(min_value=0, max_value=1),
+        st.booleans(),
+        st.booleans(),
+        st.booleans(),
+    )
+
+
+messages = st.builds(lambda text: SendMessage(text=text), plain).map(as_it_is)
+acceptances = st.builds(
+    lambda index: AcceptDraft(index=index), st.sampled_from((None, None, None, 1, 2, 5))
+).map(as_it_is)
+others: st.SearchStrategy[Wish] = st.one_of(
+    st.builds(lambda some: MarkSeen(indexes=tuple(some)), st.lists(small, max_size=2)).map(
+        as_it_is
+    ),
+    st.builds(lambda keep: PruneExchanges(keep=keep), st.integers(0, 3)).map(as_it_is),
+    st.builds(lambda text: InjectThought(text=text, by="user:ann"), plain).map(as_it_is),
+    st.builds(
+        lambda presence, status, time: SetSignal(presence=presence, status=status, time=time),
+        st.none() | st.sampled_from(("absent", "reviewing", "engaged")),
+        st.none() | plain,
+        times,
+    ).map(as_it_is),
+    st.sampled_from(CHANGES).map(lambda c: as_it_is(ChangeConfig(key=c[0], value=c[1]))),
+    st.builds(
+        lambda label: lambda s: LabelMoment(label=label, version=max(1, s.version // 2)),
+        st.sampled_from(("lunch", "tea")),
+    ),
+    st.builds(run_wish, small, st.booleans()),
+    st.builds(
+        lambda number, reason: StopRun(run=RunId(f"run-{number}"), reason=reason),
+        small,
+        st.sampled_from(("draft", "limit", "interrupted")),
+    ).map(as_it_is),
+)
+wishes: st.SearchStrategy[Wish] = st.one_of(messages, iterations(), acceptances, others)
+
+
+answers = st.builds(
+    iterated,
+    st.lists(words, max_size=2),
+    st.integers(0, 9).map("this is a real answer, number {}".format),
+    st.just("ok"),
+    st.none() | st.floats(min_value=0, max_value=1),
+    st.booleans(),
+    st.booleans(),
+    st.just(False),
+)
+turns: st.SearchStrategy[list[Wish]] = st.tuples(
+    messages, iterations(), st.lists(wishes, max_size=3), answers, wishes, acceptances, others
+).map(lambda turn: [*turn[:2], *turn[2], *turn[3:]])
+"""Mostly a whole exchange, with something else in between."""
+
+
+def decided(session: Session, wish: Wish) -> list[Caused]:
+    """What a wish becomes; nothing where it is refused."""
+    try:
+        events = list(wish(session).decide(session))
+    except Refused:
+        return []
+    return [e if isinstance(e, Caused) else Caused(e) for e in events]
+
+
+def sealed(
+    session: SessionId, after: int, at: int, events: Sequence[Caused], command: CommandId
+) -> list[Recorded]:
+    """Events as the log gives them back, except for their positions."""
+    return [
+        Recorded(session, after + n, after + n, at, by or USER, command, cause, event)
+        for n, (event, cause, by) in enumerate(events, 1)
+    ]
+
+
+@st.composite
+def histories(draw: st.DrawFn, most: int = 40) -> list[Recorded]:
+    """A session to which much has happened, with a fork or two on the way."""
+    name = SessionId("tides")
+    past = sealed(name, 0, SECOND, [Caused(STARTED)], CommandId(bytes(16)))
+    state = fold(past)
+    assert state is not None
+    for n, step in enumerate(draw(st.lists(wishes | st.none(), max_size=most)), 1):
+        command = CommandId(n.to_bytes(16, "big"))
+        if step is None:
+            fork = SessionForked(parent=name, at_version=state.version, parent_hash=bytes(32))
+            name = SessionId(f"{name}/b")
+            events = [Caused(fork, state.version)]
+        else:
+            events = decided(state, step)
+        more = sealed(name, state.version, state.at + n, events, command)
+        for recorded in more:
+            state = evolve(state, recorded)
+        past += more
+    return past
