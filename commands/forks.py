@@ -5,6 +5,7 @@ from domain.errors import BadSetting
 from domain.events import Caused, SessionForked
 from domain.ids import SessionId
 from domain.log import Draw, Head, Log
+from domain.texts import checked_text
 
 
 def fork_session(
@@ -23,7 +24,10 @@ def fork_session(
     Raises:
         SessionExists: the child's name is taken.
         NoSuchSession, NoSuchMoment: there is nothing to branch off.
+        BadText: the reason is none.
     """
+    if reason is not None:
+        reason = checked_text(reason, "reason")
     if version < 1:
         raise BadSetting("A branch needs at least the first event of a session.")
     onto = log.head(parent, version)

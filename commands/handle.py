@@ -1,11 +1,12 @@
 """From a wish to events: read, decide, append, and again when somebody else was faster."""
 
+from contextlib import suppress
 from typing import NamedTuple
 
 from commands.command import Command
 from commands.world import World
 from domain.actors import Actor
-from domain.errors import LostRace
+from domain.errors import LostRace, Refused
 from domain.events import Caused, Event
 from domain.ids import CommandId, SessionId
 from domain.log import Draw, Log
@@ -58,6 +59,13 @@ def handle(
         # time never runs backwards within a session, whatever the clock does
         return Draw(tuple(decided), max(world.now(), state.at), by or world.actor, wish)
 
+    # what is remembered is mostly still true, and an append proves it; a refusal proves nothing
+    remembered = log.remembered(session)
+    if remembered is not None:
+        with suppress(Refused, LostRace):
+            draw = decide(remembered)
+            if draw is not None:
+                return Done(log.append(session, remembered.version, draw), _events(decided))
     for _ in range(RACES):
         state = log.state(session)
         draw = decide(state)

@@ -11,7 +11,7 @@ from commands.minds.mind import Mind, MindFailed, Reply, Request
 from commands.world import World
 from domain.actors import SYSTEM, Actor
 from domain.dialogue import Dialogue, is_signal
-from domain.errors import NothingAwaits
+from domain.errors import NothingAwaits, Refused
 from domain.events import (
     Caused,
     DraftAccepted,
@@ -246,29 +246,38 @@ def iterate(
         heard.append(piece)
         watcher.heard(piece)
 
+    def record(wish: RecordIteration) -> Done:
+        return handle(log, session, wish, world, by=actor, command_id=command_id)
+
+    def failed(error: str, partial: str, latency_ms: int, attempts: int = 1) -> Done:
+        invocation = _failed(prepared, error, partial, latency_ms, attempts)
+        return record(RecordIteration(invocation=invocation, exchange=prepared.exchange))
+
     watcher.asked(prepared.request)
-    began = world.now()
+    began, command_id, reply = world.now(), world.command_id(), None
     try:
         reply = mind.reply(prepared.request, listen)
+        done = record(understood(prepared, reply, by))
     except MindFailed as failure:
         watcher.answered(failure)
-        invocation = _failed(
-            prepared, failure.sentence, failure.partial, failure.latency_ms, failure.attempts
-        )
-        wish = RecordIteration(invocation=invocation, exchange=prepared.exchange)
-        done = handle(log, session, wish, world, by=actor)
+        done = failed(failure.sentence, failure.partial, failure.latency_ms, failure.attempts)
         watcher.recorded(done)
         if not failure.retryable:
             raise
         return done
-    except KeyboardInterrupt:
-        waited = (world.now() - began) // 1000
-        invocation = _failed(prepared, "The user broke off.", "".join(heard), waited)
-        wish = RecordIteration(invocation=invocation, exchange=prepared.exchange)
-        watcher.recorded(handle(log, session, wish, world, by=actor))
+    except Refused:
+        raise
+    except (KeyboardInterrupt, Exception) as error:
+        # under the same id: if it is in the log already, this changes nothing
+        if reply is not None:
+            record(understood(prepared, reply, by))
+        else:
+            broke_off = isinstance(error, KeyboardInterrupt)
+            why = "The user broke off." if broke_off else f"Something broke ({error!r})."
+            waited = (world.now() - began) // 1000
+            watcher.recorded(failed(why, "".join(heard), waited))
         raise
     watcher.answered(reply)
-    done = handle(log, session, understood(prepared, reply, by), world, by=actor)
     watcher.recorded(done)
     return done
 

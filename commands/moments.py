@@ -109,13 +109,17 @@ def _exchange(log: Log, session: SessionId, head: int, exchange: str, draft: int
 def _draft(log: Log, session: SessionId, asked: Recorded, index: int, ref: str) -> int:
     having: list[str] = []
     exchange = asked.event.exchange if isinstance(asked.event, MessageSent) else ""
-    for recorded in log.read(session, after=asked.version, kinds=["draft.emitted"], page=64):
-        draft = recorded.event
-        if not isinstance(draft, DraftEmitted) or draft.exchange != exchange:
-            break
-        if draft.index == index:
-            return recorded.version
-        having.append(f"draft:{draft.index}")
+    kinds, later = ("draft.emitted", "message.sent"), 0
+    for recorded in log.read(session, after=asked.version, kinds=kinds, page=64):
+        event = recorded.event
+        if isinstance(event, MessageSent):
+            later += 1
+            if later == 2:  # a late draft may come while the next exchange is open, not after it
+                break
+        elif isinstance(event, DraftEmitted) and event.exchange == exchange:
+            if event.index == index:
+                return recorded.version
+            having.append(f"{ref.rpartition(':')[0]}:{event.index}")
     raise NoSuchMoment(session, ref, having[-3:])
 
 
@@ -131,7 +135,10 @@ def _label(log: Log, session: SessionId, label: str) -> int:
 
 
 def _time(log: Log, session: SessionId, head: int, time: datetime) -> int:
-    at = int(time.astimezone().timestamp() * 1_000_000)
+    try:
+        at = int(time.astimezone().timestamp() * 1_000_000)
+    except (ValueError, OverflowError, OSError):  # at the ends of the calendar
+        at = 2**62 if time.year > 1970 else -1
     low, high = 0, head  # invariant: version low is not after `at`, version high + 1 is
     while low < high:
         middle = (low + high + 1) // 2

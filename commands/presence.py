@@ -7,6 +7,7 @@ from domain.errors import BadText
 from domain.events import SignalChanged
 from domain.protocol.view import Presence
 from domain.session import Session
+from domain.texts import checked_text
 
 STATUS_LENGTH = 200
 
@@ -23,6 +24,8 @@ class SetSignal(Command):
         """The new signal, at the iteration that will see it."""
         now = session.attention
         status = now.status if self.status is None else " ".join(self.status.split())
+        if status:
+            checked_text(status, "status")
         if len(status) > STATUS_LENGTH:
             raise BadText(f"A status has at most {STATUS_LENGTH} characters.")
         yield SignalChanged(

@@ -1,7 +1,7 @@
 """Runs: one runner at a time, and the rules by which it stops."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ from commands.iterate import Unwatched, Watcher, iterate
 from commands.minds.mind import Mind, MindFailed
 from commands.world import World
 from domain.config import Config
-from domain.errors import NothingAwaits, Refused, RunIsOver, SomeoneRuns
+from domain.errors import Broken, NothingAwaits, Refused, RunIsOver, SomeoneRuns
 from domain.events import DraftAccepted, DraftEmitted, MindSignalled, RunStarted, RunStopped
 from domain.events.runs import Mode, StopReason
 from domain.ids import RunId, SessionId
@@ -170,8 +170,10 @@ def _claimed(
     except KeyboardInterrupt:
         close("interrupted", None)
         raise
-    except Refused as refusal:
-        close("failed", refusal.sentence)
+    except Exception as error:
+        # an error of the log itself can't be written down; the next run finds this process gone
+        with suppress(Broken):
+            close("failed", error.sentence if isinstance(error, Refused) else repr(error))
         raise
 
 

@@ -41,7 +41,7 @@ def start_session(
     for key, value in (settings or {}).items():
         config = changed(config, key, value)
     started = SessionStarted(
-        title=title or session,
+        title=checked_text(title, "title") if title else session,
         config=config.model_dump(),
         protocol=PROTOCOL,
         seed=world.seed(),

@@ -105,6 +105,10 @@ class Log(Protocol):
         """The state now or as of a version; raises as :meth:`head`."""
         ...
 
+    def remembered(self, session: SessionId) -> Session | None:
+        """A state that was at the head a moment ago, without a look at the log."""
+        ...
+
     def path(self, session: SessionId) -> tuple[Segment, ...]:
         """The ancestry, youngest first; raises NoSuchSession."""
         ...

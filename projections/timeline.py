@@ -29,7 +29,8 @@ def summary(event: Event) -> str:
 
 
 def _invoked(e: MindInvoked) -> str:
-    tokens = f", {e.tokens_in} → {e.tokens_out} tokens" if e.tokens_in is not None else ""
+    counts = [("?" if n is None else str(n)) for n in (e.tokens_in, e.tokens_out)]
+    tokens = f", {' → '.join(counts)} tokens" if counts != ["?", "?"] else ""
     cost = f", ${e.cost_usd:.4f}" if e.cost_usd else ""
     error = f": {e.error}" if e.error else ""
     seconds = e.latency_ms / 1000
@@ -46,6 +47,10 @@ def _drafted(e: DraftEmitted) -> str:
     return f"#{e.index}" + (f" ({', '.join(notes)})" if notes else "") + f": {e.text}"
 
 
+def _value(value: object) -> str:
+    return "off" if value is None else str(value)
+
+
 def _signal(e: SignalChanged) -> str:
     return f"{e.presence}" + (f", “{e.status}”" if e.status else "") + f" ({e.time})"
 
@@ -60,7 +65,7 @@ _SUMMARY: dict[type[Event], Callable[[Any], str]] = {
         f"from {e.parent}@{e.at_version}" + (f": {e.reason}" if e.reason else "")
     ),
     SessionLabelled: lambda e: f"@{e.label} is {e.version}",
-    ConfigChanged: lambda e: f"{e.key}: {e.old} → {e.new}",
+    ConfigChanged: lambda e: f"{e.key}: {_value(e.old)} → {_value(e.new)}",
     MessageSent: lambda e: f"{e.exchange}: {e.text}",
     ExchangesPruned: lambda e: ", ".join(e.exchanges),
     DraftEmitted: _drafted,

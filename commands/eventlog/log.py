@@ -265,6 +265,11 @@ class EventLog:
             return self._states.newest(session).state
         return self._states.at(session, version)
 
+    def remembered(self, session: SessionId) -> Session | None:
+        """The newest state seen so far; somebody else may have gone on since."""
+        known = self._states.known(session)
+        return known.state if known is not None else None
+
     # proof
 
     def verify(self, sessions: Iterable[SessionId] | None = None) -> Iterator[verify.Verdict]:

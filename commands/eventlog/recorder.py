@@ -4,6 +4,7 @@ import os
 import random
 import secrets
 import sqlite3
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +17,6 @@ from eventsourcing.sqlite import (
     SQLiteApplicationRecorder,
     SQLiteConnection,
     SQLiteConnectionPool,
-    SQLiteCursor,
     SQLiteDatastore,
 )
 
@@ -124,6 +124,7 @@ class EventRecorder(SQLiteApplicationRecorder):
             full: it can only be read because the disk is full, which is what writers are told.
         """
         self.path, self.mode, self._full = path, mode, full
+        self._turn = threading.Lock()
         super().__init__(_Datastore(database_uri(path, mode=mode)))
         self.insert_events_statement = (
             "INSERT INTO stored_events (originator_id, originator_version, topic, state)"
@@ -134,21 +135,25 @@ class EventRecorder(SQLiteApplicationRecorder):
         """The table, its index and its guards."""
         return list(SCHEMA)
 
-    def insert_events(
-        self, stored_events: Sequence[StoredEvent], **kwargs: Any
-    ) -> Sequence[int] | None:
+    def insert_events(self, stored_events: Sequence[StoredEvent], **_: Any) -> Sequence[int]:
         """Write rows in one durable transaction; their positions."""
         with self.writing() as cursor:
-            return self._insert_events(cursor, stored_events, **kwargs)
+            return self.insert_within(cursor, stored_events)
 
     def insert_within(
-        self, cursor: SQLiteCursor, stored_events: Sequence[StoredEvent]
+        self, cursor: sqlite3.Cursor, stored_events: Sequence[StoredEvent]
     ) -> Sequence[int]:
-        """The same inside of :meth:`writing`."""
-        return self._insert_events(cursor, stored_events) or ()
+        """The same inside of :meth:`writing`; alone there, so that positions follow each other."""
+        cursor.executemany(
+            self.insert_events_statement,
+            [(e.originator_id, e.originator_version, e.topic, e.state) for e in stored_events],
+        )
+        cursor.execute("SELECT last_insert_rowid()")
+        last = int(cursor.fetchone()[0])
+        return range(last - len(stored_events) + 1, last + 1)
 
     @contextmanager
-    def writing(self) -> Iterator[SQLiteCursor]:
+    def writing(self) -> Iterator[sqlite3.Cursor]:
         """Hold the right to write: what is inserted is durable at the end, or not there at all.
 
         Raises:
@@ -160,12 +165,15 @@ class EventRecorder(SQLiteApplicationRecorder):
             raise StoreIsFull(str(self.path))
         try:
             with (
+                # a thread that waits for the writer inside the pool keeps readers out of it
+                self._turn,
                 self.datastore.get_connection(commit=True) as connection,
                 connection.cursor() as raw,
             ):
+                raw.row_factory = None
                 self._begin(raw)
                 try:
-                    yield SQLiteCursor(raw)
+                    yield raw
                     connection.commit()
                 except BaseException:
                     connection.rollback()

@@ -15,23 +15,25 @@ def without_copies(output: Output, view: View, examples: tuple[tuple[str, str], 
     shown. For those, a draft that equals the latest one, or only hands the question back, means
     nothing new: no draft.
     """
-    shown = [t.text for t in view.thoughts] + [d.text for d in view.drafts]
+    shown = [t.text for t in view.thoughts] + [reply for _, reply in examples]
     if view.awaiting is not None:
         shown.append(view.awaiting.text)
-    shown += [reply for _, reply in examples]
+    drafts = [d.text for d in view.drafts]
     repairs = list(output.repairs)
     thoughts: list[str] = []
     for thought in output.thoughts:
-        if any(_copied(thought, text) for text in (*shown, *thoughts)):
+        if any(_copied(thought, text) for text in (*shown, *drafts, *thoughts)):
             repairs.append("Left out a thought that was copied from the prompt.")
         else:
             thoughts.append(thought)
     draft = output.draft
-    latest = next((d.text for d in reversed(view.drafts) if not is_signal(d.text)), None)
-    if draft is not None and latest is not None and _plain(draft) == _plain(latest):
+    latest = next((text for text in reversed(drafts) if not is_signal(text)), None)
+    if draft is None:
+        pass
+    elif latest is not None and _plain(draft) == _plain(latest):
         repairs.append("Left out a draft that was the same as the latest one.")
         draft = None
-    elif draft is not None and any(_copied(draft, text) for text in shown):
+    elif any(_copied(draft, text) for text in shown):
         repairs.append("Left out a draft that was copied from the prompt.")
         draft = None
     return output._replace(thoughts=tuple(thoughts), draft=draft, repairs=tuple(repairs))

@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 from commands.eventlog import EventLog
 from commands.forks import fork_session
 from commands.moments import resolve
-from domain.events import Caused, SessionForked
 from domain.ids import SessionId
-from domain.log import Draw, Recorded
+from domain.log import Recorded
 from domain.refs import AtIteration, AtTime
 from domain.session import Session, fold
 from projections.history import History
@@ -45,6 +44,7 @@ from tests.benchmarks.workload import (
     SteppingWorld,
     Workload,
     told,
+    vectors,
     worded,
 )
 
@@ -339,6 +339,22 @@ class Reading:
 
         return job
 
+    def state_and_vectors(self) -> Job:
+        """The state of a random moment, and the vectors of its pool as well."""
+        iterations = self.dice.randint(1, self.n)
+        version = self.ours.ends[MAIN][iterations]
+
+        def job() -> float:
+            with Stopwatch() as watch:
+                state = self.log.state(MAIN, version)
+                known = vectors(self.log, state)
+            if len(known) != len(state.pool.active):
+                self.wrong.append("vectors")
+            self.states.append((MAIN, iterations, state, None))
+            return watch.cpu
+
+        return job
+
     def floor_state(self, session: SessionId) -> Job:
         """The same on the floor."""
         stream = _BARE[session]
@@ -424,7 +440,7 @@ class Reading:
         references.prepare({i for _, i, *_ in (*self.states, *self.floors)})
         for session, iterations, state, turns in self.states:
             known = told(self.log, state, self.work) if turns is None else None
-            read = known or worded(state, turns or [], self.work)
+            read = known or worded(self.log, state, turns or [], self.work)
             # a fork inherits moments, and they are still its parent's
             _checked(digest(read), references(session, iterations), (session, iterations))
         sessions = {stream: session for session, stream in _BARE.items()}
@@ -472,6 +488,7 @@ def _reads(
         "head floor": [reading.floor_opened(whole=False) for _ in many],
         "whole": [reading.opened(whole=True) for _ in few],
         "whole floor": [reading.floor_opened(whole=True) for _ in few],
+        "vectors": [reading.state_and_vectors() for _ in many],
         "newest": [reading.newest() for _ in many],
         "newest floor": [timed(lambda: reading.bare.newest(20)) for _ in many],
         "iteration": [reading.found(by_time=False) for _ in many],
@@ -513,6 +530,7 @@ def _read_figures(
     for session, name in ((MAIN, "session"), (FORK, "fork"), (FORK_OF_FORK, "fork of a fork")):
         tell(f"state at any version, {name}", f"state {session}", 3)
         worst(f"state at any version, {name}", f"state {session}", 3)
+    tell("state at any version and its pool's vectors", "vectors", 3)
     tell("newest 20 exchanges", "newest", 1)
     tell("find an iteration", "iteration")
     tell("find a time", "time")
@@ -546,19 +564,10 @@ def _branches(
         iterations = dice.randint(1, n)
         child, version = SessionId(f"what-if-{next(number)}"), ours.ends[MAIN][iterations]
         with Stopwatch() as watch:
-            state = fork_session(log, MAIN, version, child, world)
-        if state.iteration != iterations or state.version != version + 1:
+            head = fork_session(log, MAIN, version, child, world)
+        state = log.state(child)
+        if state.iteration != iterations or not head.version == state.version == version + 1:
             wrong.append(child)
-        return watch.cpu
-
-    def begun() -> float:
-        iterations = dice.randint(1, n)
-        child, version = SessionId(f"what-if-{next(number)}"), ours.ends[MAIN][iterations]
-        with Stopwatch() as watch:
-            onto = log.head(MAIN, version)
-            fork = SessionForked(parent=MAIN, at_version=version, parent_hash=onto.hash)
-            draw = Draw([Caused(fork, version)], world.now(), world.actor, world.command_id())
-            log.begin(child, onto, draw)
         return watch.cpu
 
     def bare_forked() -> float:
@@ -570,18 +579,16 @@ def _branches(
     jobs: dict[str, list[Job]] = {
         "ours": [forked] * made,
         "floor": [bare_forked] * made,
-        "begun": [begun] * made,
     }
     taken = shuffled(jobs, dice)
     if wrong:
         raise WrongState(f"forks {wrong}")
-    size = (sum(emptied(ours.directory)) - before) / (2 * made)
+    size = (sum(emptied(ours.directory)) - before) / made
     floor.checkpoint()
     beside = (weight(floor.file) - floor_before) / made
     value, bottom = median(taken["ours"]), median(taken["floor"])
     report.figures += [
-        Figure(section, "fork anywhere, and read its state", value, "ms", bottom, 1, made),
-        Figure(section, "of that, to write the fork", median(taken["begun"]), runs=made),
+        Figure(section, "fork anywhere", value, "ms", bottom, 1, made),
         Figure(section, "bytes of a fork", size, "bytes", beside, 1024, made),
     ]
     log.close()

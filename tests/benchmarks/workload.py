@@ -150,7 +150,8 @@ class Recorder:
         self._branch(FORK_OF_FORK, FORK, k + AGAIN_AFTER, self.work.fork[AGAIN_AFTER:])
 
     def _branch(self, child: SessionId, parent: SessionId, k: int, own: list[Prepared]) -> None:
-        state = fork_session(self.log, parent, self.ends[parent][k], child, self.world)
+        fork_session(self.log, parent, self.ends[parent][k], child, self.world)
+        state = self.log.state(child)
         ends = self.ends[child] = self.ends[parent][: k + 1]
         for prepared in own:
             state = self._one(child, state, prepared)
@@ -204,23 +205,36 @@ def history(log: EventLog, session: SessionId, version: int | None) -> list[tupl
 
 def told(log: EventLog, state: Session, work: Workload) -> dict[str, Any]:
     """A state in the words of W1, its history completed from the log."""
-    return worded(state, history(log, state.id, state.version), work)
+    return worded(log, state, history(log, state.id, state.version), work)
 
 
-def worded(state: Session, turns: list[tuple[str, str, int]], work: Workload) -> dict[str, Any]:
-    """A state and a whole history in the words of W1."""
+def worded(
+    log: EventLog, state: Session, turns: list[tuple[str, str, int]], work: Workload
+) -> dict[str, Any]:
+    """A state and a whole history in the words of W1; vectors are read from the log."""
     asked = state.dialogue.awaiting
     return {
         "iter": state.iteration,
         "awaiting": asked.text if asked else None,
         "drafts": [draft.text for draft in state.dialogue.drafts],
         "history": turns,
-        "pool": list(_pool(state, work)),
+        "pool": list(_pool(log, state, work)),
     }
 
 
-def _pool(state: Session, work: Workload) -> Iterator[tuple[str, str, bytes]]:
+def vectors(log: EventLog, state: Session) -> dict[int, bytes]:
+    """The vectors of the active pool, which the state refers to by version."""
+    pool = log.pick(state.id, [thought.version for thought in state.pool.active])
+    return {
+        recorded.version: recorded.event.embedding or b""
+        for recorded in pool
+        if isinstance(recorded.event, ThoughtAdded)
+    }
+
+
+def _pool(log: EventLog, state: Session, work: Workload) -> Iterator[tuple[str, str, bytes]]:
     """Thoughts under W1's ids, which count iterations from 0 and the thoughts in each."""
+    known = vectors(log, state)
     branched = state.id != MAIN
     ordinal, before = 0, -1
     for thought in state.pool.active:
@@ -228,5 +242,5 @@ def _pool(state: Session, work: Workload) -> Iterator[tuple[str, str, bytes]]:
         ordinal = ordinal + 1 if i == before else 0
         before = i
         line = "f" if branched and i >= work.w1.K else "m"
-        vector = thought.embedding or b""
+        vector = known[thought.version]
         yield f"t{line}{i}.{ordinal}", thought.text, lengthened(vector) if work.half else vector

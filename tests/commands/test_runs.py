@@ -371,7 +371,7 @@ def while_thinking(act: Callable[[], object], then: Line = DRAFT) -> Line:
     todo = [act]
 
     def line(_: Request, __: Listener) -> Line:
-        for _ in range(len(todo)):
+        while todo:
             todo.pop()()
         return then
 

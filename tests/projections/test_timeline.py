@@ -21,7 +21,7 @@ LINES = {
     "session.started": "Tides, “two” a day, local",
     "session.forked": "from tides/what-if@412: a colder moon",
     "session.labelled": "@before-lunch is 3",
-    "config.changed": "budget_usd: None → 2.5",
+    "config.changed": "budget_usd: off → 2.5",
     "message.sent": "exc_24_000: Why are there two tides a day? 😀",
     "exchanges.pruned": "exc_1_000, exc_9_001",
     "draft.emitted": "#3 (repeats #1, confidence 0.75, still working):"
