@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from commands.command import Command
 from commands.dialogue import PruneExchanges, SendMessage
 from commands.drafts import AcceptDraft, MarkSeen
-from commands.iterate import RecordIteration
 from commands.presence import SetSignal
+from commands.recording import RecordIteration
 from commands.runs import StartRun, StopRun
 from commands.sessions import ChangeConfig, LabelMoment
 from commands.thinking import InjectThought

@@ -14,7 +14,7 @@ from commands.drafts import AcceptDraft
 from commands.eventlog import EventLog
 from commands.forks import fork_session
 from commands.handle import handle
-from commands.iterate import RecordIteration
+from commands.recording import RecordIteration
 from commands.sessions import start_session
 from domain.actors import Actor
 from domain.events import Caused, MindInvoked, ThoughtAdded

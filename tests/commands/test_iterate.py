@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from commands.iterate import RecordIteration, prepare, prompt_text
+from commands.iterate import prepare, prompt_text
+from commands.recording import RecordIteration
 from domain.actors import SYSTEM
 from domain.config import Config
 from domain.errors import NothingAwaits
