@@ -2,7 +2,6 @@
 
 import getpass
 import os
-import secrets
 import time
 from datetime import datetime
 from typing import NamedTuple, Protocol
@@ -62,8 +61,8 @@ class RealWorld(NamedTuple):
 
     def command_id(self) -> CommandId:
         """16 random bytes."""
-        return CommandId(secrets.token_bytes(16))
+        return CommandId(os.urandom(16))
 
     def seed(self) -> int:
         """32 random bits."""
-        return secrets.randbits(32)
+        return int.from_bytes(os.urandom(4), "big")

@@ -2,7 +2,6 @@
 
 import os
 import random
-import secrets
 import sqlite3
 import threading
 import time
@@ -270,7 +269,7 @@ def make_database(path: Path) -> None:
     """
     _refuse_leftover(path)
     _sweep(path)
-    new = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}.new")
+    new = path.with_name(f"{path.name}.{os.getpid()}.{os.urandom(4).hex()}.new")
     try:
         _lay_out(new)
         os.link(new, path)  # unlike a rename, this never replaces what is there

@@ -137,6 +137,7 @@ def _many_forks(
     """A thousand branches of one session, each read once."""
     world = SteppingWorld()
     taken: list[float] = []
+    made: list[tuple[SessionId, int, int]] = []
     with EventLog(directory) as log:
         before = sum(emptied(directory))
         for number in range(FORKS):
@@ -144,11 +145,13 @@ def _many_forks(
             version = wishes.ends[iteration]
             with Stopwatch() as watch:
                 fork_session(log, MAIN, version, SessionId(f"f{number}"), world)
-            state = log.state(SessionId(f"f{number}"))
-            if (state.version, state.iteration) != (version + 1, iteration):
-                raise WrongState(f"fork {number}")
+            made.append((SessionId(f"f{number}"), version, iteration))
             taken.append(watch.cpu)
         size = (sum(emptied(directory)) - before) / FORKS
+        for child, version, iteration in made:
+            state = log.state(child)
+            if (state.version, state.iteration) != (version + 1, iteration):
+                raise WrongState(child)
         with Stopwatch() as watch:
             sessions = log.sessions()
         if len(sessions) != FORKS + 1:
