@@ -12,7 +12,7 @@ from cli.options import FullFlag, JsonFlag, SessionOption, StoreOption
 from cli.wiring import Desk, desk
 from domain.errors import BadSetting
 from domain.events import EVENTS, MindInvoked
-from domain.log import Recorded
+from domain.recorded import Recorded
 from domain.refs import AtExchange, parse_moment
 from projections.history import History, Turn
 from projections.timeline import summary

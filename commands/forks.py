@@ -4,7 +4,8 @@ from commands.world import World
 from domain.errors import BadSetting
 from domain.events import Caused, SessionForked
 from domain.ids import SessionId
-from domain.log import Draw, Head, Log
+from domain.log import Log
+from domain.recorded import Draw, Head
 from domain.texts import checked_text
 
 

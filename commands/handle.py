@@ -9,7 +9,8 @@ from domain.actors import Actor
 from domain.errors import LostRace, Refused
 from domain.events import Caused, Event
 from domain.ids import CommandId, SessionId
-from domain.log import Draw, Log
+from domain.log import Log
+from domain.recorded import Draw
 from domain.session import Session
 
 RACES = 4

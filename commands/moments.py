@@ -6,7 +6,8 @@ from datetime import datetime
 from domain.errors import NoSuchMoment
 from domain.events import DraftEmitted, MessageSent, MindInvoked, SessionLabelled
 from domain.ids import SessionId
-from domain.log import Log, Recorded
+from domain.log import Log
+from domain.recorded import Recorded
 from domain.refs import (
     AtDraft,
     AtExchange,

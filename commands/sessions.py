@@ -11,8 +11,9 @@ from domain.config import Config
 from domain.errors import BadSetting, BadText
 from domain.events import Caused, ConfigChanged, MessageSent, SessionLabelled, SessionStarted
 from domain.ids import SessionId, exchange_id
-from domain.log import BEGINNING, Draw, Log
+from domain.log import Log
 from domain.protocol.prompts import PROTOCOL
+from domain.recorded import BEGINNING, Draw
 from domain.session import Session
 from domain.texts import checked_text
 

@@ -6,7 +6,7 @@ snapshot of them is plain msgpack.
 """
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from domain import dialogue, pool, presence, runs
 from domain.config import Config
@@ -32,10 +32,8 @@ from domain.events import (
 from domain.ids import CommandId, SessionId
 from domain.pool import Pool
 from domain.presence import Attention
+from domain.recorded import Recorded
 from domain.runs import Work
-
-if TYPE_CHECKING:
-    from domain.log import Recorded
 
 COMMANDS_KEPT = 32
 
@@ -75,7 +73,7 @@ SHAPE = 1
 """Raised whenever a field of a state changes: snapshots of another shape are not read."""
 
 
-def evolve(session: Session | None, recorded: "Recorded") -> Session:
+def evolve(session: Session | None, recorded: Recorded) -> Session:
     """The state after one more event. Never reads a clock, never changes its input."""
     event = recorded.event
     if session is None:
@@ -96,7 +94,7 @@ def evolve(session: Session | None, recorded: "Recorded") -> Session:
     return Session._make(values)
 
 
-def fold(events: "Iterable[Recorded]", session: Session | None = None) -> Session | None:
+def fold(events: Iterable[Recorded], session: Session | None = None) -> Session | None:
     """The state after all of these."""
     for recorded in events:
         session = evolve(session, recorded)
@@ -106,18 +104,18 @@ def fold(events: "Iterable[Recorded]", session: Session | None = None) -> Sessio
 # What each event changes: the parts of the state that are new.
 
 
-def _forked(session: Session, recorded: "Recorded") -> Changes:
+def _forked(session: Session, recorded: Recorded) -> Changes:
     # the branch is nobody's run, whatever was going on at the fork point
     return {"id": recorded.session, "work": session.work._replace(run=None)}
 
 
-def _configured(session: Session, recorded: "Recorded") -> Changes:
+def _configured(session: Session, recorded: Recorded) -> Changes:
     event = cast("ConfigChanged", recorded.event)
     config = Config.model_validate({**session.config.model_dump(), event.key: event.new})
     return {"config": config, "pool": pool.resized(session.pool, config.active_pool_size)}
 
 
-def _message(session: Session, recorded: "Recorded") -> Changes:
+def _message(session: Session, recorded: Recorded) -> Changes:
     event = cast("MessageSent", recorded.event)
     return {
         "dialogue": dialogue.sent(session.dialogue, event, recorded.version),
@@ -125,7 +123,7 @@ def _message(session: Session, recorded: "Recorded") -> Changes:
     }
 
 
-def _draft(session: Session, recorded: "Recorded") -> Changes:
+def _draft(session: Session, recorded: Recorded) -> Changes:
     event = cast("DraftEmitted", recorded.event)
     return {
         "dialogue": dialogue.emitted(session.dialogue, event, recorded.version),
@@ -133,48 +131,48 @@ def _draft(session: Session, recorded: "Recorded") -> Changes:
     }
 
 
-def _seen(session: Session, recorded: "Recorded") -> Changes:
+def _seen(session: Session, recorded: Recorded) -> Changes:
     event = cast("DraftSeen", recorded.event)
     return {"dialogue": dialogue.seen(session.dialogue, event)}
 
 
-def _accepted(session: Session, recorded: "Recorded") -> Changes:
+def _accepted(session: Session, recorded: Recorded) -> Changes:
     event = cast("DraftAccepted", recorded.event)
     return {"dialogue": dialogue.accepted(session.dialogue, event, recorded.version)}
 
 
-def _pruned(session: Session, recorded: "Recorded") -> Changes:
+def _pruned(session: Session, recorded: Recorded) -> Changes:
     event = cast("ExchangesPruned", recorded.event)
     return {"dialogue": dialogue.pruned(session.dialogue, event)}
 
 
-def _invoked(session: Session, recorded: "Recorded") -> Changes:
+def _invoked(session: Session, recorded: Recorded) -> Changes:
     event = cast("MindInvoked", recorded.event)
     return {"iteration": event.iteration, "work": runs.invoked(session.work, event)}
 
 
-def _thought(session: Session, recorded: "Recorded") -> Changes:
+def _thought(session: Session, recorded: Recorded) -> Changes:
     event = cast("ThoughtAdded", recorded.event)
     size = session.config.active_pool_size
     return {"pool": pool.added(session.pool, event, recorded.version, size)}
 
 
-def _signalled(session: Session, recorded: "Recorded") -> Changes:
+def _signalled(session: Session, recorded: Recorded) -> Changes:
     event = cast("MindSignalled", recorded.event)
     return {"work": runs.signalled(session.work, event)}
 
 
-def _present(session: Session, recorded: "Recorded") -> Changes:
+def _present(session: Session, recorded: Recorded) -> Changes:
     event = cast("SignalChanged", recorded.event)
     return {"attention": presence.changed(session.attention, event)}
 
 
-def _run_started(session: Session, recorded: "Recorded") -> Changes:
+def _run_started(session: Session, recorded: Recorded) -> Changes:
     event = cast("RunStarted", recorded.event)
     return {"work": runs.started(session.work, event, recorded.version)}
 
 
-def _run_stopped(session: Session, recorded: "Recorded") -> Changes:
+def _run_stopped(session: Session, recorded: Recorded) -> Changes:
     event = cast("RunStopped", recorded.event)
     run = session.work.run
     if run is None or run.id != event.run:
@@ -182,11 +180,11 @@ def _run_stopped(session: Session, recorded: "Recorded") -> Changes:
     return {"work": session.work._replace(run=None)}
 
 
-def _nothing(_: Session, __: "Recorded") -> Changes:
+def _nothing(_: Session, __: Recorded) -> Changes:
     return {}
 
 
-def _misplaced(_: Session, recorded: "Recorded") -> Changes:
+def _misplaced(_: Session, recorded: Recorded) -> Changes:
     raise ValueError(f"{recorded.event.kind} in the middle of a history")
 
 

@@ -5,7 +5,8 @@ from typing import NamedTuple
 from domain.errors import NoSuchExchange
 from domain.events import DraftAccepted, DraftEmitted, DraftSeen, MessageSent
 from domain.ids import ExchangeId, SessionId
-from domain.log import Log, Recorded
+from domain.log import Log
+from domain.recorded import Recorded
 
 _KINDS = ("message.sent", "draft.emitted", "draft.seen", "draft.accepted")
 

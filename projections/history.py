@@ -6,7 +6,8 @@ from typing import Literal, NamedTuple
 
 from domain.events import DraftAccepted, DraftEmitted, MessageSent
 from domain.ids import ExchangeId, SessionId
-from domain.log import Log, Recorded
+from domain.log import Log
+from domain.recorded import Recorded
 
 
 class Turn(NamedTuple):

@@ -10,7 +10,7 @@ from domain.actors import Actor
 from domain.errors import Refused
 from domain.events import Caused, Event, SessionStarted
 from domain.ids import CommandId, SessionId
-from domain.log import Recorded
+from domain.recorded import Recorded
 from domain.session import Session, fold
 from tests.domain.happened import STARTED
 

@@ -19,7 +19,7 @@ from domain.errors import Refused
 from domain.events import Caused, SessionForked
 from domain.events.thinking import packed
 from domain.ids import CommandId, RunId, SessionId
-from domain.log import Recorded
+from domain.recorded import Recorded
 from domain.session import Session, evolve, fold
 from tests.domain.happened import FIRST, STARTED, invoked
 

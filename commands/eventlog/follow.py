@@ -7,7 +7,8 @@ from pathlib import Path
 
 from commands.eventlog.recorder import database_uri
 from domain.errors import NoNews
-from domain.log import Log, Recorded
+from domain.log import Log
+from domain.recorded import Recorded
 
 _SHORTEST = 0.005
 _LONGEST = 0.1

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from domain.errors import NoSuchSession, StoreIsDamaged
 from domain.events import SessionForked
 from domain.ids import SessionId
-from domain.log import Recorded, Segment
+from domain.recorded import Recorded, Segment
 
 
 class Lineage:

@@ -25,7 +25,7 @@ from domain.errors import (
 )
 from domain.events import SessionForked
 from domain.ids import SessionId
-from domain.log import Draw, Head, Recorded, Segment
+from domain.recorded import Draw, Head, Recorded, Segment
 from domain.session import Session
 
 LOG_FILE = "log.db"

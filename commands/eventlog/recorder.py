@@ -156,9 +156,8 @@ class EventRecorder(SQLiteApplicationRecorder):
         """Hold the right to write: what is inserted is durable at the end, or not there at all.
 
         Raises:
-                LostRace: a row is there already.
-                StoreIsBusy,
-        StoreIsClosed, StoreIsFull, StoreIsReadOnly: nothing was written.
+            LostRace: a row is there already.
+            StoreIsBusy, StoreIsFull, StoreIsReadOnly: nothing was written.
         """
         if self._full:
             raise StoreIsFull(str(self.path))
@@ -200,7 +199,7 @@ class EventRecorder(SQLiteApplicationRecorder):
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Cursor]:
-        """A cursor that yields plain tuples, inside one consistent read."""
+        """A cursor that yields plain tuples."""
         try:
             with (
                 self.datastore.get_connection(commit=False) as connection,

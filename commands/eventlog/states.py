@@ -11,7 +11,7 @@ from commands.eventlog.snapshots import EVERY, Snapshot, Snapshots
 from commands.eventlog.wire import EventMapper, Row
 from domain.errors import NoSuchMoment, StoreIsDamaged
 from domain.ids import SessionId
-from domain.log import BEGINNING, Draw, Head, Recorded
+from domain.recorded import BEGINNING, Draw, Head, Recorded
 from domain.session import Session, evolve
 
 STATES_KEPT = 16

@@ -9,7 +9,7 @@ from commands.eventlog.wire import EventMapper, Row
 from domain.errors import LogosphereError
 from domain.events import SessionForked
 from domain.ids import SessionId
-from domain.log import BEGINNING
+from domain.recorded import BEGINNING
 
 PAGE = 512
 _HIGHEST = 2**62  # 4611686018427387904

@@ -17,7 +17,7 @@ from domain.actors import Actor
 from domain.errors import NewerSchema, StoreIsDamaged, UnknownKind
 from domain.events import EVENTS, Caused, Event
 from domain.ids import CommandId, SessionId
-from domain.log import Draw, Head, Recorded
+from domain.recorded import Draw, Head, Recorded
 from domain.upcasts import UPCASTS, Upcast
 
 Row = tuple[str, int, int, str, bytes]

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from commands.minds import weights
-from commands.minds.hosted import HostedMind, Service
+from commands.minds.hosted import HostedMind
 from commands.minds.local import LocalMind, context_of, threads_of
 from commands.minds.mind import Mind, MindUnavailable
-from commands.minds.names import ModelName, check_name
+from commands.minds.names import ModelName, Service, check_name
 from commands.minds.script import read_script
 
 

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from commands.minds.failures import Asked, broke_off, endless, timed_out, unreachable
 from commands.minds.mind import Listener, MindFailed, Reply, Request
+from commands.minds.names import Service
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
 
     from commands.minds.services import Opening
-
-Service = Literal["openai", "openrouter", "anthropic", "ollama", "url"]
 
 MOST_TEXT = 1_000_000
 """Characters of a reply from which on a provider has lost its way."""

@@ -7,6 +7,9 @@ from domain.errors import BadSetting
 
 Provider = Literal["local", "openrouter", "anthropic", "openai", "ollama", "url", "script"]
 
+Service = Literal["openai", "openrouter", "anthropic", "ollama", "url"]
+"""The providers that are spoken to over HTTP."""
+
 FORMS = (
     "local, local:small, local:tiny, local:FILE.gguf, openrouter:MODEL, anthropic:MODEL,"
     " openai:MODEL, ollama:MODEL, http://HOST:PORT/v1#MODEL or script:FILE"

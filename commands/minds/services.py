@@ -24,8 +24,8 @@ from pydantic_ai.models import Model
 from pydantic_ai.profiles.openai import OpenAIModelProfile
 from pydantic_ai.settings import ModelSettings
 
-from commands.minds.hosted import Service
 from commands.minds.mind import Request
+from commands.minds.names import Service
 
 Opening = Callable[[], AbstractAsyncContextManager[Model[Any]]]
 """Opens a model on a client of its own, which is closed at the end."""

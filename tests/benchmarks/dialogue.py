@@ -15,7 +15,7 @@ from commands.eventlog import EventLog
 from commands.forks import fork_session
 from commands.moments import resolve
 from domain.ids import SessionId
-from domain.log import Recorded
+from domain.recorded import Recorded
 from domain.refs import AtIteration, AtTime
 from domain.session import Session, fold
 from projections.history import History

@@ -24,8 +24,8 @@ from domain.events import (
     ThoughtAdded,
 )
 from domain.ids import ExchangeId, exchange_id
-from domain.log import Draw, Head
 from domain.protocol.prompts import PROTOCOL
+from domain.recorded import Draw, Head
 from domain.session import Session
 from tests.benchmarks.measure import WrongState
 from tests.benchmarks.w1 import DIM, WORDS

@@ -35,8 +35,8 @@ from domain.config import Config
 from domain.errors import Refused
 from domain.events import Caused, MessageSent, SessionForked, SessionStarted
 from domain.ids import CommandId, SessionId, exchange_id
-from domain.log import Recorded
 from domain.protocol.prompts import PROTOCOL
+from domain.recorded import Recorded
 from domain.session import Session, evolve
 from tests.strategies import (
     USER,

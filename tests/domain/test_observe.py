@@ -3,11 +3,11 @@
 from hypothesis import given as for_all
 from hypothesis import settings
 
-from domain.log import Recorded
 from domain.protocol.copies import without_copies
 from domain.protocol.observe import observe
 from domain.protocol.output import Output
 from domain.protocol.view import Limit, SignalSeen, ThoughtSeen, TurnSeen, View
+from domain.recorded import Recorded
 from domain.session import fold
 from tests.domain.happened import (
     asked,

@@ -13,7 +13,7 @@ from domain.config import Config
 from domain.dialogue import TEXTS_KEPT
 from domain.events import EVENTS, Event, SessionEvent, SessionForked, SessionStarted
 from domain.ids import CommandId, SessionId
-from domain.log import Recorded
+from domain.recorded import Recorded
 from domain.session import COMMANDS_KEPT, SHAPE, Session, evolve, fold
 from tests.domain.happened import (
     FIRST,

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from commands.eventlog import EventLog
 from domain.ids import SessionId
-from domain.log import Recorded
+from domain.recorded import Recorded
 
 ROOT = Path(__file__).parents[2]
 MIND = Path(sys.executable).with_name("mind")

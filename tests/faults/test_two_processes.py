@@ -24,7 +24,7 @@ from domain.events import (
     RunStopped,
     ThoughtAdded,
 )
-from domain.log import Recorded
+from domain.recorded import Recorded
 from tests.faults.machinery import MAIN, House, draft, ended, wait_for
 
 WORLD = RealWorld(Actor("user", "ann"))

@@ -29,7 +29,7 @@ from domain.events import (
 )
 from domain.events.thinking import packed
 from domain.ids import CommandId, ExchangeId, RunId
-from domain.log import Draw, Recorded
+from domain.recorded import Draw, Recorded
 
 FOLDER = Path(__file__).parent
 EXCHANGE = ExchangeId("exc_24_000")

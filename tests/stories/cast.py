@@ -17,8 +17,8 @@ from domain.actors import Actor
 from domain.config import Config
 from domain.events import Event
 from domain.ids import CommandId, SessionId
-from domain.log import Recorded
 from domain.protocol.prompts import Dialect
+from domain.recorded import Recorded
 from domain.session import Session
 
 SATURDAY = datetime(2026, 5, 2, 10, 30, tzinfo=UTC)

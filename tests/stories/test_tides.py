@@ -26,8 +26,8 @@ from domain.actors import Actor
 from domain.config import Config
 from domain.events import MindInvoked
 from domain.ids import SessionId
-from domain.log import Recorded
 from domain.protocol.observe import observe
+from domain.recorded import Recorded
 from projections.history import History
 from tests.fakes.provider import Answer, Behaviour, Provider, refusal
 from tests.stories.cast import Stage

@@ -12,7 +12,7 @@ from domain.actors import Actor
 from domain.config import Config
 from domain.events import Caused, Event, SessionForked, SessionStarted, ThoughtAdded
 from domain.ids import CommandId, SessionId
-from domain.log import BEGINNING, Draw, Head
+from domain.recorded import BEGINNING, Draw, Head
 
 MAIN = SessionId("main")
 ANN = Actor("user", "ann")

@@ -12,7 +12,7 @@ from commands.eventlog import EventLog
 from commands.eventlog.lineage import clipped
 from domain.errors import NoSuchSession, SessionExists
 from domain.ids import SessionId
-from domain.log import Segment
+from domain.recorded import Segment
 from tests.commands.eventlog.stores import MAIN, begin, branch, grow, pool
 
 DEEP = 200

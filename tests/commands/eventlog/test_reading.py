@@ -15,7 +15,7 @@ from commands.eventlog import EventLog
 from domain.errors import NoSuchMoment, NoSuchSession
 from domain.events import Caused, DraftSeen
 from domain.ids import CommandId, ExchangeId, SessionId
-from domain.log import Recorded
+from domain.recorded import Recorded
 from tests.commands.eventlog.stores import (
     ANN,
     MAIN,

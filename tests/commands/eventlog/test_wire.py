@@ -38,7 +38,7 @@ from domain.events import (
     ThoughtAdded,
 )
 from domain.ids import CommandId, ExchangeId
-from domain.log import BEGINNING, Draw, Recorded
+from domain.recorded import BEGINNING, Draw, Recorded
 from tests.commands.eventlog.stores import ANN, MAIN, NOON, begin, branch, grow, raw, started
 
 EXCHANGE = ExchangeId("exc_1_000")

@@ -14,7 +14,7 @@ from commands.thinking import InjectThought
 from domain.errors import AnswerFirst, LostRace, NoSuchMoment, NoSuchSession, SessionExists
 from domain.events import ThoughtAdded
 from domain.ids import CommandId, SessionId
-from domain.log import BEGINNING, Draw, Head
+from domain.recorded import BEGINNING, Draw, Head
 from domain.session import Session
 from tests.commands.eventlog.stores import (
     ANN,
