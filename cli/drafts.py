@@ -1,6 +1,6 @@
 """Reading drafts: drafts, drafts seen, drafts diff."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,7 +10,9 @@ from cli.wiring import desk
 from commands.drafts import MarkSeen
 from domain.errors import NoSuchDraft, NothingAwaits
 from projections.board import Board, Pinned, board
-from projections.worddiff import Piece, word_diff
+
+if TYPE_CHECKING:
+    from projections.worddiff import Piece
 
 app = typer.Typer(help="Show the drafts of the open exchange, or of any exchange.")
 
@@ -111,6 +113,8 @@ def diff(
         shown = board(at.log, at.session, exchange, at.version)
     if shown is None:
         raise NothingAwaits(at.session)
+    from projections.worddiff import word_diff  # noqa: PLC0415 — difflib, for this verb alone
+
     texts = {d.index: d.text for d in shown.drafts}
     for index in (first, second):
         if index not in texts:
@@ -122,7 +126,7 @@ def diff(
     out.answer("".join(_marked(piece) for piece in pieces))
 
 
-def _marked(piece: Piece) -> str:
+def _marked(piece: "Piece") -> str:
     text = out.safe(piece.text)
     if piece.change == "same":
         return text

@@ -5,13 +5,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cli.output import talk
 from commands.command import Command
 from commands.eventlog import EventLog
 from commands.handle import Done, handle
-from commands.minds.mind import Mind, MindFailed
 from commands.moments import resolve
 from commands.world import RealWorld
 from domain.config import Config
@@ -19,6 +18,9 @@ from domain.errors import NoStore, NoSuchSession, Refused
 from domain.ids import SessionId, session_id
 from domain.refs import Moment, parse_moment
 from domain.session import Session
+
+if TYPE_CHECKING:
+    from commands.minds.mind import Mind, MindFailed
 
 MOMENT: ContextVar[Moment | None] = ContextVar("MOMENT", default=None)
 """The past moment that ``mind at REF …`` looks from."""
@@ -142,7 +144,7 @@ def switch_session(directory: Path, session: SessionId) -> None:
     _replace(directory / _CURRENT, session)
 
 
-def mind_for(config: Config, on_retry: Callable[[MindFailed, float], None]) -> Mind:
+def mind_for(config: Config, on_retry: "Callable[[MindFailed, float], None]") -> "Mind":
     """The mind of these settings, patient with its provider.
 
     Args:
