@@ -93,8 +93,12 @@ class _Pool(SQLiteConnectionPool):
             timeout=_BUSY_MS / 1000,
         )
         connection.row_factory = sqlite3.Row
-        connection.execute("PRAGMA synchronous=FULL")
-        connection.execute("PRAGMA trusted_schema=OFF")
+        try:
+            connection.execute("PRAGMA synchronous=FULL")
+            connection.execute("PRAGMA trusted_schema=OFF")
+        except sqlite3.Error:
+            connection.close()
+            raise
         self.is_journal_mode_wal = True  # set once, when the file was made
         return SQLiteConnection(sqlite_conn=connection, max_age=self.max_age)
 

@@ -1,5 +1,6 @@
 """Who plays in the tests that use a real log: a steady world, a mind with lines, a stage."""
 
+import weakref
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -85,6 +86,8 @@ class Stage:
     def __init__(self, directory: Path, session: str = "tides") -> None:
         directory.mkdir(exist_ok=True)
         self.log = EventLog.create(directory)
+        # whoever lets go of the stage has closed its files
+        weakref.finalize(self, self.log.close)
         self.world = SteadyWorld()
         self.session = SessionId(session)
 
