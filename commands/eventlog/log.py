@@ -63,10 +63,7 @@ class EventLog:
             StoreExists: there is one.
             StoreIsReadOnly, StoreIsFull: there can't be one.
         """
-        path = directory / LOG_FILE
-        if path.exists():
-            raise StoreExists(str(directory))
-        make_database(path)
+        make_database(directory / LOG_FILE)
         return cls(directory)
 
     def close(self) -> None:

@@ -270,8 +270,10 @@ def make_database(path: Path) -> None:
         StoreExists: there is one by now.
         LogosphereError: the place can't be written.
     """
+    _sweep(path)  # first: a kill may have come right before the last of it was cleared away
+    if path.exists():
+        raise StoreExists(str(path.parent))
     _refuse_leftover(path)
-    _sweep(path)
     new = path.with_name(f"{path.name}.{os.getpid()}.{os.urandom(4).hex()}.new")
     try:
         _lay_out(new)
