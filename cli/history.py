@@ -132,11 +132,11 @@ def _list(events: Iterator[Recorded], *, json: bool) -> None:
         return
     for recorded in events:
         at = f"{datetime.fromtimestamp(recorded.at / 1e6).astimezone():%m-%d %H:%M:%S}"
-        head = f"{recorded.version:>5}  {at}  {recorded.event.kind:<16}"
+        head = f"{recorded.version:>5}  {at}  {recorded.event.kind:<21}"
         room = out.width() - len(head) - 2
         out.answer(
             out.shade(f"{recorded.version:>5}  {at}", "faint")
-            + f"  {recorded.event.kind:<16}  {out.one_line(summary(recorded.event), room)}"
+            + f"  {recorded.event.kind:<21}  {out.one_line(summary(recorded.event), room)}"
         )
 
 

@@ -9,13 +9,17 @@ import typer
 from domain.errors import Broken, LogosphereError
 
 NOUNS = {
-    "sessions": ("init", "open", "new", "sessions", "switch", "status", "config", "label"),
+    "sessions": ("init", "open", "new", "sessions", "switch", "config", "label"),
+    "status": ("status",),
     "dialogue": ("message", "accept", "prune"),
     "runs": ("run", "step"),
     "drafts": ("drafts",),
     "history": ("history", "log", "show"),
-    "thinking": ("think", "thoughts"),
+    "thinking": ("think", "thoughts", "embed"),
+    "clusters": ("cluster",),
+    "lineage": ("why",),
     "presence": ("signal",),
+    "notes": ("note",),
     "forks": ("fork", "at"),
     "proof": ("verify", "doctor"),
     "models": ("model",),

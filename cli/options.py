@@ -13,5 +13,6 @@ SessionOption = Annotated[
     str | None,
     typer.Option("--session", "-s", help="The session (or MIND_SESSION).", metavar="NAME"),
 ]
+AtOption = Annotated[str | None, typer.Option("--at", help="As of this moment.", metavar="REF")]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 FullFlag = Annotated[bool, typer.Option("--full", help="Do not shorten texts.")]

@@ -12,12 +12,21 @@ import typer
 
 from cli import output as out
 from cli.options import JsonFlag, SessionOption, StoreOption
-from cli.wiring import desk, mind_for
+from cli.wiring import desk, gatherer_for, hooks_for, mind_for
 from commands.handle import Done
 from commands.minds.mind import MindFailed, Reply, Request
 from commands.runs import Stopped, run_session
 from domain.errors import Broken
 from domain.events import DraftEmitted, MindInvoked, MindSignalled, ThoughtAdded
+
+HookOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--hook",
+        help="Code of yours around each iteration: NAME or FILE.py[:NAME], then ,key=value.",
+        metavar="HOOK",
+    ),
+]
 
 
 class Onlooker:
@@ -110,16 +119,17 @@ def run(
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say only how it ended.")] = False,
     stream: Annotated[bool, typer.Option(help="Show the raw reply as it streams in.")] = False,
+    hook: HookOption = None,
     store: StoreOption = None,
     session: SessionOption = None,
     json: JsonFlag = False,
 ) -> None:
     """Let the mind work until it has a draft, has nothing to say, or demands attention.
 
-    Example: mind run        mind run -b        mind run -b 5
+    Example: mind run        mind run -b        mind run -b 5 --hook novelty,every=2
     """
     watcher = Onlooker(quiet=quiet or json, stream=stream)
-    _run(store, session, watcher, iterations, background=background, json=json)
+    _run(store, session, watcher, iterations, background=background, json=json, hooks=hook)
 
 
 def step(
@@ -127,6 +137,7 @@ def step(
         bool, typer.Option(help="Print the exact request and the exact reply.")
     ] = False,
     stream: Annotated[bool, typer.Option(help="Show the raw reply as it streams in.")] = False,
+    hook: HookOption = None,
     store: StoreOption = None,
     session: SessionOption = None,
     json: JsonFlag = False,
@@ -136,7 +147,7 @@ def step(
     Example: mind step --debug
     """
     watcher = Onlooker(debug=debug, quiet=json, stream=stream)
-    _run(store, session, watcher, 1, background=False, json=json)
+    _run(store, session, watcher, 1, background=False, json=json, hooks=hook)
 
 
 def _run(
@@ -147,6 +158,7 @@ def _run(
     *,
     background: bool,
     json: bool,
+    hooks: list[str] | None,
 ) -> None:
     with desk(store, session) as at, _gentle_interrupt() as asked:
         at.only_now()
@@ -159,6 +171,9 @@ def _run(
             iterations=iterations,
             watcher=watcher,
             stop_asked=lambda: bool(asked),
+            gatherer=gatherer_for(at.log),
+            hooks=hooks_for(hooks or ()),
+            on_problem=lambda sentence: out.talk(f"  ! {out.safe(sentence)}"),
         )
         presence = at.state.attention.presence
     if json:
@@ -184,9 +199,17 @@ _NEXT = {
 def _ended(stopped: Stopped, presence: str) -> str:
     iterations = out.count(stopped.iterations, "iteration")
     return (
-        f"Stopped after {iterations}: {stopped.reason} (you are {presence})."
+        f"Stopped after {iterations}: {stopped.reason} ({_presences(stopped, presence)})."
         f" {_NEXT.get(stopped.reason, '')}"
     ).rstrip()
+
+
+def _presences(stopped: Stopped, now: str) -> str:
+    """What held while the mind worked, and what holds now where that is something else."""
+    held = [presence for presence in stopped.presences if presence != now]
+    if not held:
+        return f"you are {now}"
+    return f"you were {', then '.join(held)}, and are {now}"
 
 
 def register(app: typer.Typer) -> None:

@@ -9,7 +9,6 @@ from cli import output as out
 from cli.options import JsonFlag, SessionOption, StoreOption
 from cli.texts import read_text
 from cli.wiring import (
-    Desk,
     current_session,
     desk,
     open_store,
@@ -17,15 +16,12 @@ from cli.wiring import (
     switch_session,
 )
 from commands.eventlog import EventLog
-from commands.holder import is_alive
 from commands.sessions import ChangeConfig, LabelMoment, changed, start_session
 from commands.world import RealWorld
 from domain.config import Config
 from domain.errors import BadSetting, NoSuchSession, Refused, StoreExists
 from domain.events import SessionForked
 from domain.ids import SessionId, session_id
-from domain.runs import Run
-from domain.session import Session
 from domain.texts import checked_text
 
 Message = Annotated[str | None, typer.Argument(help="The first message.", metavar="[MESSAGE]")]
@@ -185,65 +181,6 @@ def switch(
     out.talk(f"Working on {chosen}.")
 
 
-def status(
-    store: StoreOption = None, session: SessionOption = None, json: JsonFlag = False
-) -> None:
-    """Show where the session stands.
-
-    Example: mind status
-    """
-    with desk(store, session) as at:
-        facts = _standing(at)
-    if json:
-        out.as_json(facts)
-        return
-    for key, value in facts.items():
-        out.answer(f"{out.shade(key.replace('_', ' ').rjust(12), 'faint')}  {_shown(value)}")
-
-
-def _shown(value: Any) -> str:
-    return "–" if value is None else out.safe(str(value))
-
-
-def _standing(at: Desk) -> dict[str, Any]:
-    state = at.state
-    dialogue, work = state.dialogue, state.work
-    facts: dict[str, Any] = {
-        "store": str(at.directory),
-        "session": state.id,
-        "title": state.title,
-        "version": state.version,
-        "updated": out.iso(state.at),
-        "state": "drafting" if dialogue.awaiting else "idle",
-        "awaiting": dialogue.awaiting.exchange if dialogue.awaiting else None,
-        "drafts": len(dialogue.drafts),
-        "unseen": sum(not d.seen for d in dialogue.drafts),
-        "exchanges": dialogue.accepted,
-        "iterations": state.iteration,
-        "thoughts": f"{len(state.pool.active)} in the pool, {state.pool.total} in all",
-        "hard_signals": f"{work.consecutive_hard} of {state.config.hard_signal_threshold}",
-        "presence": state.attention.presence,
-        "status": state.attention.status or None,
-        "model": state.config.model,
-        "tokens": f"{work.tokens_in} in, {work.tokens_out} out",
-        "cost": _cost(state),
-        "running": _running(work.run) if work.run else None,
-    }
-    return facts
-
-
-def _running(run: Run) -> str:
-    host, _, process = run.holder.rpartition(":")[0].rpartition(":")
-    gone = " (gone: the next run takes over)" if is_alive(run.holder) is False else ""
-    return f"process {process} on {host}, {run.mode}{gone}"
-
-
-def _cost(state: Session) -> str:
-    work = state.work
-    unknown = f", {out.count(work.unknown_costs, 'call')} of unknown cost"
-    return f"${work.cost_usd:.4f}" + (unknown if work.unknown_costs else "")
-
-
 def config(
     settings: Settings = None,
     store: StoreOption = None,
@@ -256,9 +193,11 @@ def config(
     """
     with desk(store, session) as at:
         wishes = [ChangeConfig(key=k, value=v) for k, v in _pairs(settings)]
-        checked = at.state.config
+        state = at.state
         for wish in wishes:  # all of them, or none
-            checked = checked.changed(wish.key, checked.read(wish.key, wish.value))
+            for changes in wish.decide(state):
+                config = state.config.changed(changes.key, changes.new)
+                state = state._replace(config=config)
         for wish in wishes:
             at.do(wish)
         current = at.state.config
@@ -324,7 +263,6 @@ def register(app: typer.Typer) -> None:
         ("new", new),
         ("sessions", sessions),
         ("switch", switch),
-        ("status", status),
         ("config", config),
         ("label", label),
     ):

@@ -1,13 +1,13 @@
 """The one place that builds things: which store, which session, which moment, which mind."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from cli.output import talk
+from cli.output import safe, talk
 from commands.command import Command
 from commands.eventlog import EventLog
 from commands.handle import Done, handle
@@ -20,6 +20,9 @@ from domain.refs import Moment, parse_moment
 from domain.session import Session
 
 if TYPE_CHECKING:
+    from commands.embedders.embedder import Embedder
+    from commands.gatherer import Gatherer
+    from commands.hooks.hook import Hook
     from commands.minds.mind import Mind, MindFailed
 
 MOMENT: ContextVar[Moment | None] = ContextVar("MOMENT", default=None)
@@ -81,6 +84,21 @@ def desk(store: Path | None = None, session: str | None = None) -> Iterator[Desk
             raise NoSuchSession(chosen, log.sessions()[:8])
         version = resolve(log, chosen, past.ref) if past else None
         yield Desk(directory, log, chosen, version, RealWorld.of_this_user())
+
+
+@contextmanager
+def desk_at(store: Path | None, session: str | None, ref: str | None) -> Iterator[Desk]:
+    """As :func:`desk`, looking from a moment in the past where one is named.
+
+    Raises:
+        BadRef: ``ref`` names no moment; else as :func:`desk`.
+    """
+    token = MOMENT.set(parse_moment(ref) if ref is not None else MOMENT.get())
+    try:
+        with desk(store, session) as at:
+            yield at
+    finally:
+        MOMENT.reset(token)
 
 
 @contextmanager
@@ -157,6 +175,42 @@ def mind_for(config: Config, on_retry: "Callable[[MindFailed, float], None]") ->
     return Patient(
         make_mind(config.model, env=os.environ), attempts=config.attempts, on_retry=on_retry
     )
+
+
+def gatherer_for(log: EventLog) -> "Gatherer":
+    """What gives the thoughts of a log their vectors and clusters; problems are told on stderr."""
+    from commands.gatherer import Gatherer  # noqa: PLC0415 — only where somebody thinks
+
+    # its threads would spin for longer than these small products take
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    return Gatherer(log, embedder_for, on_problem=lambda sentence: talk(f"  ! {safe(sentence)}"))
+
+
+def hooks_for(wanted: Sequence[str]) -> "list[Hook]":
+    """The hooks of ``MIND_HOOKS``, then those that were asked for: the user alone chooses code.
+
+    Raises:
+        BadHook: one of them is not there, or not to be had so.
+    """
+    environment = os.environ.get("MIND_HOOKS", "")
+    if not wanted and not environment:
+        return []
+    from commands.hooks.load import load_hooks  # noqa: PLC0415 — hooks are rarely asked for
+
+    return load_hooks(wanted, environment)
+
+
+def embedder_for(config: Config) -> "Embedder | None":
+    """The embedder of these settings; None where they say off.
+
+    Raises:
+        EmbedderUnavailable: something has to be set up first.
+    """
+    if config.embedding_model == "off":
+        return None
+    from commands.embedders.choose import make_embedder  # noqa: PLC0415
+
+    return make_embedder(config.embedding_model, os.environ)
 
 
 def _pointer() -> Path:

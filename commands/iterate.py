@@ -4,6 +4,7 @@ from hashlib import sha256
 from random import Random
 from typing import NamedTuple, Protocol
 
+from commands.gatherer import Gatherer
 from commands.handle import Done, handle
 from commands.minds.mind import Mind, MindFailed, Reply, Request
 from commands.recording import RecordIteration
@@ -14,7 +15,6 @@ from domain.events import MindInvoked
 from domain.events.thinking import Outcome, packed
 from domain.ids import ExchangeId, SessionId
 from domain.log import Log
-from domain.pool import sample
 from domain.protocol.compact import render_compact
 from domain.protocol.copies import without_copies
 from domain.protocol.observe import observe, thoughts_limit
@@ -23,6 +23,7 @@ from domain.protocol.parse import parse
 from domain.protocol.prompts import examples, system_prompt
 from domain.protocol.render import render
 from domain.protocol.view import View
+from domain.sampling import Memory, sample
 from domain.session import Session
 
 
@@ -72,8 +73,14 @@ class Prepared(NamedTuple):
     exchange: ExchangeId
 
 
-def prepare(session: Session, mind: Mind, user_time: str) -> Prepared:
+def prepare(session: Session, mind: Mind, user_time: str, memory: Memory | None = None) -> Prepared:
     """Draw a sample, render the prompt, and note all that is needed to do so again.
+
+    Args:
+        session: the state that is shown.
+        mind: who will be asked.
+        user_time: the user's local time, ISO 8601 with offset.
+        memory: what lies beyond the pool, where thoughts may be called back from there.
 
     Raises:
         NothingAwaits: there is nothing to answer.
@@ -83,8 +90,8 @@ def prepare(session: Session, mind: Mind, user_time: str) -> Prepared:
         raise NothingAwaits(session.id)
     config, dialect = session.config, mind.dialect
     seed = Random(f"{session.seed}/{session.id}/{session.upcoming}").getrandbits(32)  # noqa: S311
-    sampled = sample(session.pool, thoughts_limit(session), seed)
-    view = observe(session, sampled, user_time)
+    drawn = sample(session.pool, thoughts_limit(session), seed, memory)
+    view = observe(session, drawn, user_time)
     system = system_prompt(dialect)
     prompt = prompt_text(view, dialect)
     request = Request(
@@ -105,7 +112,8 @@ def prepare(session: Session, mind: Mind, user_time: str) -> Prepared:
         dialect=dialect,
         system_hash=system.sha256,
         prompt_hash=sha256(prompt.encode("utf-8", "surrogatepass")).digest(),
-        sampled=tuple(t.version for t in sampled),
+        sampled=tuple(t.version for t in drawn.thoughts),
+        recalled=tuple((r.thought.version, r.caller, r.chance) for r in drawn.recalled),
         seed=seed,
         user_time=user_time,
         outcome="ok",
@@ -126,6 +134,7 @@ def iterate(
     *,
     seen: bool,
     watcher: Watcher | None = None,
+    gatherer: Gatherer | None = None,
 ) -> Done:
     """Ask the mind once and record what came of it, whatever came of it.
 
@@ -139,7 +148,8 @@ def iterate(
     """
     watcher = watcher or Unwatched()
     user_time = world.local_time().isoformat(timespec="seconds")
-    prepared = prepare(log.state(session), mind, user_time)
+    state = log.state(session)
+    prepared = prepare(state, mind, user_time, _memory(gatherer, state))
     by = world.actor if seen else None
     actor = Actor("mind", mind.name)
     heard: list[str] = []
@@ -149,7 +159,10 @@ def iterate(
         watcher.heard(piece)
 
     def record(wish: RecordIteration) -> Done:
-        return handle(log, session, wish, world, by=actor, command_id=command_id)
+        done = handle(log, session, wish, world, by=actor, command_id=command_id)
+        if gatherer is not None:
+            gatherer.recorded(done)
+        return done
 
     def failed(error: str, partial: str, latency_ms: int, attempts: int = 1) -> Done:
         invocation = _failed(prepared, error, partial, latency_ms, attempts)
@@ -159,7 +172,7 @@ def iterate(
     began, command_id, reply = world.now(), world.command_id(), None
     try:
         reply = mind.reply(prepared.request, listen)
-        done = record(understood(prepared, reply, by))
+        done = record(_gathered(understood(prepared, reply, by), gatherer, log.state(session)))
     except MindFailed as failure:
         watcher.answered(failure)
         done = failed(failure.sentence, failure.partial, failure.latency_ms, failure.attempts)
@@ -195,12 +208,26 @@ def understood(prepared: Prepared, reply: Reply, seen_by: Actor | None) -> Recor
     return RecordIteration(
         invocation=invocation,
         exchange=prepared.exchange,
-        thoughts=output.thoughts,
+        texts=output.thoughts,
         draft=output.draft,
         confidence=output.confidence,
         working=output.working,
         seen_by=seen_by,
     )
+
+
+def _memory(gatherer: Gatherer | None, state: Session) -> Memory | None:
+    """What thoughts may be called back from, where the settings say so."""
+    recalls = state.config.sampling == "recall"
+    return gatherer.memory(state) if gatherer is not None and recalls else None
+
+
+def _gathered(wish: RecordIteration, gatherer: Gatherer | None, state: Session) -> RecordIteration:
+    """The same wish with vectors for its thoughts, which find company when it is decided."""
+    if gatherer is None:
+        return wish
+    embedded = gatherer.embedded(state, wish.texts)
+    return wish.model_copy(update={"embedded": embedded, "gather": gatherer.decide})
 
 
 def _answered(blank: MindInvoked, reply: Reply, output: Output | Unparseable) -> MindInvoked:

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from commands.command import Command, Decision
+from commands.command import Decision
+from commands.thinking import Thinking
 from domain.actors import SYSTEM, Actor
 from domain.dialogue import Dialogue, is_signal
 from domain.events import (
@@ -18,12 +19,13 @@ from domain.ids import ExchangeId
 from domain.session import Session
 
 
-class RecordIteration(Command):
+class RecordIteration(Thinking):
     """Record what came of one invocation, on the state as it is by now."""
 
     invocation: MindInvoked
     exchange: ExchangeId
-    thoughts: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    """Its thoughts."""
     draft: str | None = None
     confidence: float | None = None
     working: bool = False
@@ -33,22 +35,27 @@ class RecordIteration(Command):
     def decide(self, session: Session) -> Decision:
         """The invocation, its thoughts, its draft or what it says that there is none."""
         iteration, why = session.upcoming, session.version + 1
-        invocation = self.invocation
-        if invocation.iteration != iteration:
-            invocation = invocation.model_copy(update={"iteration": iteration})
+        invocation = self.invocation.model_copy(
+            update={
+                "iteration": iteration,
+                "embedding_tokens": self.embedded.tokens,
+                "embedding_cost_usd": self.embedded.cost_usd,
+            }
+        )
         yield invocation.because(invocation.based_on)
-        for text in self.thoughts:
-            yield ThoughtAdded(text=text, iteration=iteration, mind=self.invocation.model).because(
-                why
-            )
+        blank = ThoughtAdded(text="", iteration=iteration, mind=invocation.model)
+        thoughts, placed = self.thoughts(session, self.texts, why, blank)
+        for thought in thoughts:
+            yield thought.because(why)
         dialogue = session.dialogue
         if dialogue.awaiting is None or dialogue.awaiting.exchange != self.exchange:
             yield from self._late(dialogue, iteration, why)
-            return
-        if self.draft is not None:
-            yield from self._drafted(dialogue, iteration, why)
-        yield from self._signalled(session, iteration, why)
-        yield from self._auto_accepted(session, iteration)
+        else:
+            if self.draft is not None:
+                yield from self._drafted(dialogue, iteration, why)
+            yield from self._signalled(session, iteration, why)
+            yield from self._auto_accepted(session, iteration)
+        yield from self.settled(session, placed)
 
     def _emission(self, index: int, iteration: int, *, repeats: int | None = None) -> DraftEmitted:
         text = self.draft or ""
@@ -69,7 +76,7 @@ class RecordIteration(Command):
         yield emission.because(why)
         if self.seen_by is not None:
             seen = DraftSeen(exchange=self.exchange, indexes=(emission.index,))
-            yield seen.because(why + len(self.thoughts) + 1, by=self.seen_by)
+            yield seen.because(why + len(self.texts) + 1, by=self.seen_by)
 
     def _late(self, dialogue: Dialogue, iteration: int, why: int) -> Iterator[Caused]:
         """The exchange was closed meanwhile: the draft is kept, but can't be accepted."""
@@ -88,7 +95,7 @@ class RecordIteration(Command):
                 soft = MindSignalled(signal="soft", iteration=iteration, consecutive=0)
                 yield soft.because(why)
             return
-        silent = not self.thoughts and self.invocation.outcome != "skipped"
+        silent = not self.texts and self.invocation.outcome != "skipped"
         yield MindSignalled(
             signal="silence" if silent else "hard",
             iteration=iteration,

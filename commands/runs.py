@@ -1,13 +1,18 @@
 """Runs: one runner at a time, and the rules by which it stops."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from itertools import groupby
 from typing import NamedTuple
 
 from commands.command import Command, Decision
+from commands.gatherer import Gatherer
 from commands.handle import Done, handle
 from commands.holder import is_alive, this_process
+from commands.hooks.around import Around
+from commands.hooks.hook import Hook
+from commands.hooks.turn import Scene
 from commands.iterate import Unwatched, Watcher, iterate
 from commands.minds.mind import Mind, MindFailed
 from commands.world import World
@@ -17,6 +22,7 @@ from domain.events import DraftAccepted, DraftEmitted, MindSignalled, RunStarted
 from domain.events.runs import Mode, StopReason
 from domain.ids import RunId, SessionId
 from domain.log import Log
+from domain.protocol.view import Presence
 from domain.runs import Run
 from domain.session import Session
 
@@ -83,6 +89,8 @@ class Stopped(NamedTuple):
     reason: StopReason
     iterations: int
     detail: str | None = None
+    presences: tuple[Presence, ...] = ()
+    """How present the user was, in the order in which that changed."""
 
 
 def run_session(
@@ -95,6 +103,9 @@ def run_session(
     iterations: int | None = None,
     watcher: Watcher | None = None,
     stop_asked: Callable[[], bool] = lambda: False,
+    gatherer: Gatherer | None = None,
+    hooks: Sequence[Hook] = (),
+    on_problem: Callable[[str], object] = lambda _: None,
 ) -> Stopped:
     """Iterate until a rule stops the run.
 
@@ -111,6 +122,9 @@ def run_session(
         iterations: exactly so many; otherwise at most 100.
         watcher: looks on.
         stop_asked: asked between iterations whether the user wants it to end.
+        gatherer: gives thoughts their vectors and clusters; without one they wait.
+        hooks: called around each iteration; what they do has effect at once.
+        on_problem: told in one sentence which hook failed, and how.
 
     Raises:
         NothingAwaits, SomeoneRuns, MindUnavailable: nothing was run.
@@ -118,7 +132,15 @@ def run_session(
     watcher = watcher or Unwatched()
     config = log.state(session).config
     mind = mind_for(config)  # before the claim: a missing key is no run
+    around = Around(hooks, Scene(log, session, world, gatherer), on_problem)
+    presences: list[Presence] = []
     with _claimed(log, session, world, mode, iterations) as (run, close):
+
+        def ended(reason: StopReason, detail: str | None = None) -> Stopped:
+            return close(reason, detail)._replace(
+                presences=tuple(presence for presence, _ in groupby(presences))
+            )
+
         while True:
             state = log.state(session)
             held = state.work.run
@@ -126,19 +148,32 @@ def run_session(
                 raise RunIsOver(session)
             reason = _before(state, held, asked=stop_asked())
             if reason is not None:
-                return close(reason, None)
+                return ended(reason)
             if state.config != config:
                 config = state.config
                 mind = mind_for(config)
             try:
-                done = iterate(log, session, mind, world, seen=mode == "observe", watcher=watcher)
+                if around.before(state):
+                    continue  # that took its time: who knows what stands now
+                presences.append(state.attention.presence)
+                done = iterate(
+                    log,
+                    session,
+                    mind,
+                    world,
+                    seen=mode == "observe",
+                    watcher=watcher,
+                    gatherer=gatherer,
+                )
+                around.after()
             except MindFailed as failure:
-                return close("failed", failure.sentence)
+                around.after()
+                return ended("failed", failure.sentence)
             except KeyboardInterrupt:
-                return close("interrupted", None)
+                return ended("interrupted")
             reason = _after(done, held)
             if reason is not None:
-                return close(reason, _detail(reason, done))
+                return ended(reason, _detail(reason, done))
 
 
 @contextmanager

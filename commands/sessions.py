@@ -1,9 +1,11 @@
 """Beginning sessions, changing their settings, naming moments."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
 from typing import Any
 
 from commands.command import Command, Decision
+from commands.embedders.names import check_embedder
 from commands.minds.names import check_name
 from commands.thinking import injected
 from commands.world import World
@@ -64,6 +66,10 @@ def changed(config: Config, key: str, value: Any) -> Config:
     config = config.changed(key, value)
     if key == "model":
         check_name(config.model)
+    elif key == "embedding_model":
+        check_embedder(config.embedding_model)
+    elif value in {"hdbscan", "compatible"} and find_spec("hdbscan") is None:
+        raise BadSetting(f'{key}={value} needs HDBSCAN: pip install "logosphere[hdbscan]".')
     return config
 
 
@@ -73,13 +79,20 @@ class ChangeConfig(Command):
     key: str
     value: str
 
-    def decide(self, session: Session) -> Decision:
+    def decide(self, session: Session) -> Iterator[ConfigChanged]:
         """The setting at its new value."""
         config = session.config
         if self.key not in Config.model_fields:
             config.changed(self.key, None)
         old, new = getattr(config, self.key), config.read(self.key, self.value)
         changed(config, self.key, new)
+        embedded = sum(thought.embedded for thought in session.pool.active)
+        if self.key == "embedding_model" and new != old and embedded:
+            raise BadSetting(
+                f"The pool has vectors made with {old!r} ({embedded} of them), which can't be"
+                f" compared with others: embed it anew (mind embed --model {new}), or begin"
+                " another session."
+            )
         if new != old:
             yield ConfigChanged(key=self.key, old=old, new=new)
 

@@ -1,6 +1,6 @@
 """The settings of a session: typed, with their ranges, changed by events."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -37,6 +37,33 @@ class Config(BaseModel):
     thought_display_chars: Chars = Field(3000, description="characters of thoughts shown")
     active_pool_size: Annotated[int, Field(ge=1, le=1000)] = Field(
         50, description="newest thoughts that samples are drawn from"
+    )
+    sampling: Literal["uniform", "recall"] = Field(
+        "uniform", description="recall: a thought of a sparse cluster calls an older one back"
+    )
+    embedding_model: Annotated[str, Field(min_length=1, max_length=300)] = Field(
+        "local", description="what makes vectors of thoughts: local, openai:NAME …, or off"
+    )
+    embedding_precision: Literal["float16", "float32"] = Field(
+        "float16", description="how exactly new vectors are kept"
+    )
+    clustering: Literal["online", "compatible", "off"] = Field(
+        "online", description="how thoughts are gathered; compatible is the two-phase way"
+    )
+    granularity: Annotated[float, Field(ge=0.5, le=5)] = Field(
+        1.25, description="how alike thoughts of a cluster are; more makes more, smaller clusters"
+    )
+    min_cluster_size: Annotated[int, Field(ge=2, le=100)] = Field(
+        3, description="fewest thoughts that found a cluster"
+    )
+    stability: Literal["normal", "strict"] = Field(
+        "normal", description="strict: no thought ever changes its cluster"
+    )
+    founder: Literal["auto", "linkage", "hdbscan"] = Field(
+        "auto", description="what finds new clusters; auto: linkage below 200 candidates"
+    )
+    centroid_match_threshold: Annotated[float, Field(gt=0, le=2)] = Field(
+        0.3, description="largest cosine distance to a cluster, in the compatible way only"
     )
     draft_display_count: Count = Field(16, description="drafts shown to the mind")
     draft_display_chars: Chars = Field(2000, description="characters of drafts shown")
@@ -86,6 +113,8 @@ class Config(BaseModel):
         """What a setting takes, in words: ``a whole number from 1 to 100``."""
         schema = Config.model_json_schema()["properties"][key]
         one = next((s for s in schema.get("anyOf", [schema]) if s.get("type") != "null"), schema)
+        if "enum" in one:
+            return " or ".join(one["enum"])
         kind = {"integer": "a whole number", "number": "a number", "string": "a text"}[one["type"]]
         low = one.get("minimum", one.get("exclusiveMinimum"))
         if low is not None:

@@ -6,6 +6,7 @@
     │   ├── NoSuchSession, SessionExists, SessionIsEmpty
     │   ├── NothingAwaits, AnswerFirst, NothingToAccept, NoSuchDraft, DraftIsASignal, DraftIsLate
     │   ├── NoSuchExchange, NothingToPrune, NothingChanges, BadText
+    │   ├── NoSuchCluster, NotAThought
     │   ├── SomeoneRuns, RunIsOver
     │   ├── NoStore, NotAStore, StoreExists, StoreIsClosed, StoreIsTooNew, StoreIsReadOnly
     │   └── NoNews
@@ -160,6 +161,28 @@ class NoSuchExchange(Refused):
 
     def __init__(self, exchange: str) -> None:
         super().__init__(f"There is no exchange {exchange!r} here (mind history lists them).")
+
+
+class NoSuchCluster(Refused):
+    """The session has no cluster of that id, or its embedding model is no longer in use."""
+
+    def __init__(self, cluster: int, having: Iterable[int]) -> None:
+        ids = list(having)
+        shown = ", ".join(str(id_) for id_ in ids[:8]) + (" …" if len(ids) > 8 else "")
+        super().__init__(
+            f"There is no cluster {cluster}: "
+            + (f"the session has {shown} (mind cluster status)." if ids else "there are none yet.")
+        )
+
+
+class NotAThought(Refused):
+    """What is to be explained is no thought."""
+
+    def __init__(self, version: int, kind: str | None) -> None:
+        what = f"is a {kind}" if kind else "does not exist"
+        super().__init__(
+            f"Event {version} {what}: name a thought by its number (mind thoughts lists them)."
+        )
 
 
 class NothingChanges(Refused):

@@ -1,10 +1,16 @@
-"""The pool of thoughts: the newest few, first in, first out, and how samples are drawn."""
+"""The pool of thoughts: the newest few, first in, first out, each with its cluster."""
 
-from random import Random
-from typing import NamedTuple
+from collections import Counter
+from typing import Any, NamedTuple
 
-from domain.events import ThoughtAdded
-from domain.protocol.view import Limit
+from domain.events import (
+    ClusterFormed,
+    ClusterMerged,
+    ClusterSplit,
+    ThoughtAdded,
+    ThoughtClustered,
+    ThoughtEmbedded,
+)
 
 
 class Thought(NamedTuple):
@@ -15,8 +21,10 @@ class Thought(NamedTuple):
     iteration: int
     mind: str
     origin: str
-    embedding_model: str | None = None
-    """What its vector was made with; the vector itself is in the log, at this version."""
+    embedded: bool = False
+    """Whether it has a vector, or waits for one."""
+    cluster: int | None = None
+    """None while it stands alone."""
 
 
 class Pool(NamedTuple):
@@ -24,19 +32,64 @@ class Pool(NamedTuple):
 
     active: tuple[Thought, ...] = ()
     total: int = 0
+    dimension: int | None = None
+    """How many numbers the vectors of this session have; None before the first one."""
+
+    @property
+    def waiting(self) -> tuple[Thought, ...]:
+        """Those that have no vector yet."""
+        return tuple(thought for thought in self.active if not thought.embedded)
+
+    @property
+    def sizes(self) -> Counter[int]:
+        """How many thoughts of the pool each cluster has."""
+        return Counter(t.cluster for t in self.active if t.cluster is not None)
 
 
 def added(state: Pool, event: ThoughtAdded, version: int, size: int) -> Pool:
     """A thought enters; the oldest leaves when the pool is full."""
-    thought = Thought(
-        version,
-        event.text,
-        event.iteration,
-        event.mind,
-        event.origin,
-        event.embedding_model,
+    has = event.dimension is not None
+    thought = Thought(version, event.text, event.iteration, event.mind, event.origin, has)
+    dimension = event.dimension or state.dimension
+    return Pool((*state.active, thought)[-size:], state.total + 1, dimension)
+
+
+def embedded(state: Pool, event: ThoughtEmbedded) -> Pool:
+    """A thought has its vector."""
+    return _changed(state, event.thought, embedded=True)._replace(dimension=event.dimension)
+
+
+def clustered(state: Pool, event: ThoughtClustered) -> Pool:
+    """A thought has another cluster, or none."""
+    return _changed(state, event.thought, cluster=event.cluster)
+
+
+def gathered(state: Pool, event: ClusterFormed | ClusterSplit) -> Pool:
+    """Several thoughts came to a new cluster."""
+    cluster = event.cluster if isinstance(event, ClusterFormed) else event.into
+    members = frozenset(event.members)
+    return state._replace(
+        active=tuple(
+            t._replace(cluster=cluster) if t.version in members else t for t in state.active
+        )
     )
-    return Pool((*state.active, thought)[-size:], state.total + 1)
+
+
+def merged(state: Pool, event: ClusterMerged) -> Pool:
+    """One cluster became part of another."""
+    return state._replace(
+        active=tuple(
+            t._replace(cluster=event.cluster) if t.cluster == event.absorbed else t
+            for t in state.active
+        )
+    )
+
+
+def unembedded(state: Pool) -> Pool:
+    """Vectors of another model are none of this one, nor are the clusters of them."""
+    return state._replace(
+        active=tuple(t._replace(embedded=False, cluster=None) for t in state.active), dimension=None
+    )
 
 
 def resized(state: Pool, size: int) -> Pool:
@@ -44,25 +97,15 @@ def resized(state: Pool, size: int) -> Pool:
     return state._replace(active=state.active[-size:])
 
 
-def sample(state: Pool, limit: Limit, seed: int) -> tuple[Thought, ...]:
-    """Draw thoughts uniformly, without replacement, within a budget of items and characters.
-
-    A thought that is too long for what is left of the budget is passed over, so that one long
-    thought does not silence the rest.
-
-    Args:
-        state: the pool.
-        limit: the most thoughts, and the most characters of all of them.
-        seed: makes the draw repeatable.
-    """
-    order = list(state.active)
-    Random(seed).shuffle(order)  # noqa: S311 — repeatable on purpose, nothing secret
-    drawn: list[Thought] = []
-    room = limit.chars
-    for thought in order:
-        if len(drawn) == limit.count:
+def _changed(state: Pool, version: int, **changes: Any) -> Pool:
+    active = state.active
+    # the thoughts that something happens to are mostly new ones, at the end
+    for place in range(len(active) - 1, -1, -1):
+        if active[place].version <= version:
             break
-        if len(thought.text) <= room:
-            drawn.append(thought)
-            room -= len(thought.text)
-    return tuple(drawn)
+    else:
+        return state
+    if active[place].version != version:  # it has left the pool
+        return state
+    thought = active[place]._replace(**changes)
+    return state._replace(active=(*active[:place], thought, *active[place + 1 :]))

@@ -65,7 +65,7 @@ def invoked(state: Work, event: MindInvoked) -> Work:
         run=run,
         tokens_in=state.tokens_in + (event.tokens_in or 0),
         tokens_out=state.tokens_out + (event.tokens_out or 0),
-        cost_usd=state.cost_usd + (event.cost_usd or 0.0),
+        cost_usd=state.cost_usd + (event.cost_usd or 0.0) + (event.embedding_cost_usd or 0.0),
         unknown_costs=state.unknown_costs + (event.cost_usd is None),
     )
 

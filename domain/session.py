@@ -12,6 +12,10 @@ from domain import dialogue, pool, presence, runs
 from domain.config import Config
 from domain.dialogue import Dialogue
 from domain.events import (
+    ClusterFormed,
+    ClusteringCalibrated,
+    ClusterMerged,
+    ClusterSplit,
     ConfigChanged,
     DraftAccepted,
     DraftEmitted,
@@ -21,6 +25,7 @@ from domain.events import (
     MessageSent,
     MindInvoked,
     MindSignalled,
+    NoteAdded,
     RunStarted,
     RunStopped,
     SessionForked,
@@ -28,6 +33,8 @@ from domain.events import (
     SessionStarted,
     SignalChanged,
     ThoughtAdded,
+    ThoughtClustered,
+    ThoughtEmbedded,
 )
 from domain.ids import CommandId, SessionId
 from domain.pool import Pool
@@ -112,7 +119,10 @@ def _forked(session: Session, recorded: Recorded) -> Changes:
 def _configured(session: Session, recorded: Recorded) -> Changes:
     event = cast("ConfigChanged", recorded.event)
     config = Config.model_validate({**session.config.model_dump(), event.key: event.new})
-    return {"config": config, "pool": pool.resized(session.pool, config.active_pool_size)}
+    kept = pool.resized(session.pool, config.active_pool_size)
+    if config.embedding_model != session.config.embedding_model:
+        kept = pool.unembedded(kept)
+    return {"config": config, "pool": kept}
 
 
 def _message(session: Session, recorded: Recorded) -> Changes:
@@ -155,6 +165,26 @@ def _thought(session: Session, recorded: Recorded) -> Changes:
     event = cast("ThoughtAdded", recorded.event)
     size = session.config.active_pool_size
     return {"pool": pool.added(session.pool, event, recorded.version, size)}
+
+
+def _embedded(session: Session, recorded: Recorded) -> Changes:
+    event = cast("ThoughtEmbedded", recorded.event)
+    return {"pool": pool.embedded(session.pool, event)}
+
+
+def _clustered(session: Session, recorded: Recorded) -> Changes:
+    event = cast("ThoughtClustered", recorded.event)
+    return {"pool": pool.clustered(session.pool, event)}
+
+
+def _gathered(session: Session, recorded: Recorded) -> Changes:
+    event = cast("ClusterFormed | ClusterSplit", recorded.event)
+    return {"pool": pool.gathered(session.pool, event)}
+
+
+def _merged(session: Session, recorded: Recorded) -> Changes:
+    event = cast("ClusterMerged", recorded.event)
+    return {"pool": pool.merged(session.pool, event)}
 
 
 def _signalled(session: Session, recorded: Recorded) -> Changes:
@@ -200,8 +230,15 @@ _EVOLVE: dict[type[Event], Callable[[Session, Any], Changes]] = {
     DraftAccepted: _accepted,
     MindInvoked: _invoked,
     ThoughtAdded: _thought,
+    ThoughtEmbedded: _embedded,
+    ThoughtClustered: _clustered,
+    ClusterFormed: _gathered,
+    ClusterMerged: _merged,
+    ClusterSplit: _gathered,
+    ClusteringCalibrated: _nothing,
     MindSignalled: _signalled,
     SignalChanged: _present,
+    NoteAdded: _nothing,
     RunStarted: _run_started,
     RunStopped: _run_stopped,
 }

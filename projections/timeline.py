@@ -4,6 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 from domain.events import (
+    ClusterFormed,
+    ClusteringCalibrated,
+    ClusterMerged,
+    ClusterSplit,
     ConfigChanged,
     DraftAccepted,
     DraftEmitted,
@@ -13,6 +17,7 @@ from domain.events import (
     MessageSent,
     MindInvoked,
     MindSignalled,
+    NoteAdded,
     RunStarted,
     RunStopped,
     SessionForked,
@@ -20,6 +25,8 @@ from domain.events import (
     SessionStarted,
     SignalChanged,
     ThoughtAdded,
+    ThoughtClustered,
+    ThoughtEmbedded,
 )
 
 
@@ -59,6 +66,17 @@ def _stopped(e: RunStopped) -> str:
     return f"{e.reason} after {e.iterations}" + (f": {e.detail}" if e.detail else "")
 
 
+def _members(versions: tuple[int, ...]) -> str:
+    shown = ", ".join(str(version) for version in versions[:8])
+    return shown + (f" and {len(versions) - 8} more" if len(versions) > 8 else "")
+
+
+def _clustered(e: ThoughtClustered) -> str:
+    where = "stands alone" if e.cluster is None else f"cluster {e.cluster}"
+    was = f", was {e.was}" if e.was is not None else ""
+    return f"thought {e.thought}: {e.how}, {where}{was} (similarity {e.similarity:.2f})"
+
+
 _SUMMARY: dict[type[Event], Callable[[Any], str]] = {
     SessionStarted: lambda e: f"{e.title}, {e.config.get('model')}",
     SessionForked: lambda e: (
@@ -75,10 +93,21 @@ _SUMMARY: dict[type[Event], Callable[[Any], str]] = {
     ),
     MindInvoked: _invoked,
     ThoughtAdded: lambda e: e.text if e.origin == "mind" else f"({e.origin}) {e.text}",
+    ThoughtEmbedded: lambda e: f"thought {e.thought}, {e.embedding_model}",
+    ThoughtClustered: _clustered,
+    ClusterFormed: lambda e: (
+        f"cluster {e.cluster} of {_members(e.members)} (similarity {e.similarity:.2f})"
+    ),
+    ClusterMerged: lambda e: (
+        f"cluster {e.absorbed} into {e.cluster} (similarity {e.similarity:.2f})"
+    ),
+    ClusterSplit: lambda e: f"cluster {e.into} out of {e.cluster}: {_members(e.members)}",
+    ClusteringCalibrated: lambda e: f"on {e.count} of them, deviation {e.deviation:.3f}",
     MindSignalled: lambda e: (
         e.signal + (f", {e.consecutive} in a row" if e.consecutive > 1 else "")
     ),
     SignalChanged: _signal,
+    NoteAdded: lambda e: e.text + (f" (about {_members(e.about)})" if e.about else ""),
     RunStarted: lambda e: f"{e.mode}, {'exactly' if e.exact else 'at most'} {e.limit}",
     RunStopped: _stopped,
 }

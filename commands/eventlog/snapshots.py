@@ -20,7 +20,7 @@ from commands.eventlog.recorder import database_uri
 from domain.ids import SessionId
 from domain.session import SHAPE, Session
 
-EVERY = 110
+EVERY = 120
 """Events between snapshots: folding half as many, the usual case, takes a millisecond."""
 
 _LAYOUT = """CREATE TABLE IF NOT EXISTS snapshots (

@@ -4,8 +4,16 @@
 """
 
 from domain.events.base import Caused, Event
+from domain.events.clusters import (
+    ClusterFormed,
+    ClusteringCalibrated,
+    ClusterMerged,
+    ClusterSplit,
+    ThoughtClustered,
+)
 from domain.events.dialogue import ExchangesPruned, MessageSent
 from domain.events.drafts import DraftAccepted, DraftEmitted, DraftSeen
+from domain.events.notes import NoteAdded
 from domain.events.presence import SignalChanged
 from domain.events.runs import RunStarted, RunStopped
 from domain.events.sessions import (
@@ -14,7 +22,7 @@ from domain.events.sessions import (
     SessionLabelled,
     SessionStarted,
 )
-from domain.events.thinking import MindInvoked, MindSignalled, ThoughtAdded
+from domain.events.thinking import MindInvoked, MindSignalled, ThoughtAdded, ThoughtEmbedded
 
 SessionEvent = (
     SessionStarted
@@ -28,8 +36,15 @@ SessionEvent = (
     | DraftAccepted
     | MindInvoked
     | ThoughtAdded
+    | ThoughtEmbedded
+    | ThoughtClustered
+    | ClusterFormed
+    | ClusterMerged
+    | ClusterSplit
+    | ClusteringCalibrated
     | MindSignalled
     | SignalChanged
+    | NoteAdded
     | RunStarted
     | RunStopped
 )
@@ -42,6 +57,10 @@ EVENTS: dict[str, type[Event]] = {
 __all__ = [
     "EVENTS",
     "Caused",
+    "ClusterFormed",
+    "ClusterMerged",
+    "ClusterSplit",
+    "ClusteringCalibrated",
     "ConfigChanged",
     "DraftAccepted",
     "DraftEmitted",
@@ -51,6 +70,7 @@ __all__ = [
     "MessageSent",
     "MindInvoked",
     "MindSignalled",
+    "NoteAdded",
     "RunStarted",
     "RunStopped",
     "SessionEvent",
@@ -59,4 +79,6 @@ __all__ = [
     "SessionStarted",
     "SignalChanged",
     "ThoughtAdded",
+    "ThoughtClustered",
+    "ThoughtEmbedded",
 ]

@@ -40,6 +40,9 @@ class MindInvoked(Event):
     """sha256 of the exact prompt, as UTF-8."""
     sampled: tuple[int, ...] = ()
     """Versions of the thoughts that were shown, in order."""
+    recalled: tuple[tuple[int, int, float], ...] = ()
+    """Those of them that were called back from beyond the pool: the version, that of the thought
+    which called it, and the chance with which just this one was drawn."""
     seed: int
     user_time: str
     """The user's local time as the prompt gave it."""
@@ -56,6 +59,9 @@ class MindInvoked(Event):
     latency_ms: int = 0
     attempts: int = 1
     finish: str | None = None
+    embedding_tokens: int | None = None
+    embedding_cost_usd: float | None = None
+    """What the vectors of its thoughts cost; None where nobody can say."""
 
     @property
     def output(self) -> str:
@@ -73,8 +79,24 @@ class ThoughtAdded(Event):
     """The mind that had it, or the actor who put it there."""
     origin: Literal["mind", "injected", "imported"] = "mind"
     embedding: bytes | None = None
-    """Little-endian floats; None until it is embedded."""
+    """Little-endian floats, two or four bytes each; None where it waits, or repeats another."""
+    embedding_of: int | None = None
+    """The thought that has the very same: of a text by a model, one vector is stored."""
     embedding_model: str | None = None
+    dimension: int | None = None
+    """How many numbers the vector has."""
+
+
+class ThoughtEmbedded(Event):
+    """A thought that waited for its vector got it, or another one, of the session's new model."""
+
+    kind: Literal["thought.embedded"] = "thought.embedded"
+    thought: int
+    """Its version."""
+    embedding: bytes | None = None
+    embedding_of: int | None = None
+    embedding_model: str
+    dimension: int
 
 
 class MindSignalled(Event):

@@ -1,21 +1,28 @@
 """From a state to what a mind is shown of it: limits applied, ages counted."""
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 
 from domain.dialogue import Dialogue
-from domain.pool import Thought
-from domain.protocol.view import DraftSeen, Limit, SignalSeen, ThoughtSeen, TurnSeen, View
+from domain.protocol.view import (
+    ClusterMark,
+    DraftSeen,
+    HardSignals,
+    Limit,
+    SignalSeen,
+    ThoughtSeen,
+    TurnSeen,
+    View,
+)
+from domain.sampling import Sample
 from domain.session import Session
 
 
-def observe(
-    session: Session, sampled: Iterable[Thought], user_time: str, name: str = "mind_0"
-) -> View:
+def observe(session: Session, drawn: Sample, user_time: str, name: str = "mind_0") -> View:
     """What the coming iteration shows to the mind.
 
     Args:
         session: the state that it is based on.
-        sampled: the thoughts that were drawn, in order.
+        drawn: the thoughts that it shows.
         user_time: the user's local time, ISO 8601 with offset.
         name: what the mind is called.
     """
@@ -34,7 +41,8 @@ def observe(
             SignalSeen(s.presence, s.status, s.time, now - s.iteration)
             for s in session.attention.signals
         ),
-        thoughts=tuple(ThoughtSeen(t.text, now - t.iteration) for t in sampled),
+        hard_signals=HardSignals(session.work.consecutive_hard, config.hard_signal_threshold),
+        thoughts=tuple(_thoughts(session, drawn)),
         history=_history(dialogue, history_limit, now),
         awaiting=TurnSeen("user", asked.text, now - asked.iteration) if asked else None,
         drafts=_drafts(dialogue, drafts_limit, now),
@@ -45,6 +53,19 @@ def observe(
 def thoughts_limit(session: Session) -> Limit:
     """How much of the pool one iteration shows."""
     return Limit(session.config.thought_display_chars, session.config.thought_display_count)
+
+
+def _thoughts(session: Session, drawn: Sample) -> Iterator[ThoughtSeen]:
+    """The sample, each with its cluster; what was called back has the cluster of its caller."""
+    pool, now = session.pool, session.upcoming
+    clusters = {thought.version: thought.cluster for thought in pool.active}
+    callers = {recalled.thought.version: recalled.caller for recalled in drawn.recalled}
+    sizes = pool.sizes
+    for thought in drawn.thoughts:
+        caller = callers.get(thought.version)
+        cluster = clusters.get(caller or thought.version)
+        mark = None if cluster is None else ClusterMark(cluster, sizes[cluster])
+        yield ThoughtSeen(thought.text, now - thought.iteration, mark, recalled=caller is not None)
 
 
 def _drafts(dialogue: Dialogue, limit: Limit, now: int) -> tuple[DraftSeen, ...]:

@@ -6,7 +6,7 @@ plain texts. Every text reads back exactly and none can pass for structure (see 
 same view always renders to the same bytes: replay compares their sha256.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from domain.protocol.scalar import quoted, scalar
 from domain.protocol.view import DraftSeen, Limit, SignalSeen, ThoughtSeen, TurnSeen, View
@@ -46,7 +46,13 @@ def _meta(view: View) -> Iterator[str]:
         f"  user_time: {quoted(view.user_time)}\n"
         f"  limits:\n    thoughts: {_limit(view.thoughts_limit)}\n"
         f"    history: {_limit(view.history_limit)}\n    drafts: {_limit(view.drafts_limit)}\n"
+        f"  used:\n    thoughts: {_used(view.thoughts)}\n"
+        f"    history: {_used(view.history)}\n"
+        f"    drafts: {_used(view.drafts if view.awaiting else ())}\n"
     )
+    if view.awaiting and view.hard_signals:
+        consecutive, threshold = view.hard_signals
+        yield f"  hard_signals: {{consecutive: {consecutive}, threshold: {threshold}}}\n"
     if view.signals:
         yield "  user_signal:  # newest first\n"
         for signal in view.signals:
@@ -72,11 +78,16 @@ def _limit(limit: Limit) -> str:
     return f"{{chars: {limit.chars}, count: {limit.count}}}"
 
 
+def _used(shown: Sequence[ThoughtSeen | TurnSeen | DraftSeen]) -> str:
+    return _limit(Limit(sum(len(item.text) for item in shown), len(shown)))
+
+
 def _thought(thought: ThoughtSeen) -> str:
     mark = thought.cluster
     cluster = f"{{id: {mark.id}, size: {mark.size}}}" if mark else "{~}"
     head, body = scalar(thought.text, "    ")
-    return f"  -{head}  # age: {thought.age}, cluster: {cluster}\n{body}"
+    recalled = ", recalled: true" if thought.recalled else ""
+    return f"  -{head}  # age: {thought.age}, cluster: {cluster}{recalled}\n{body}"
 
 
 def _turn(turn: TurnSeen) -> str:

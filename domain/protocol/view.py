@@ -29,6 +29,8 @@ class ThoughtSeen(NamedTuple):
     text: str
     age: int
     cluster: ClusterMark | None = None
+    recalled: bool = False
+    """It had left the pool, and another one of its cluster called it back."""
 
 
 class TurnSeen(NamedTuple):
@@ -57,6 +59,15 @@ class SignalSeen(NamedTuple):
     age: int
 
 
+class HardSignals(NamedTuple):
+    """How close the run is to a pause."""
+
+    consecutive: int
+    """Iterations without a draft in a row, up to now."""
+    threshold: int
+    """So many end a run."""
+
+
 class View(NamedTuple):
     """Everything one iteration shows to a mind, already cut to its limits."""
 
@@ -71,6 +82,7 @@ class View(NamedTuple):
     drafts_limit: Limit
     signals: tuple[SignalSeen, ...] = ()
     """The newest three, newest first."""
+    hard_signals: HardSignals | None = None
     thoughts: tuple[ThoughtSeen, ...] = ()
     """The sample, in the order in which it was drawn."""
     history: tuple[TurnSeen, ...] = ()

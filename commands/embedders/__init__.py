@@ -1,0 +1,1 @@
+"""Embedders: texts become vectors, behind one small protocol, chosen by name."""
