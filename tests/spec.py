@@ -1,11 +1,12 @@
 """Rules as sentences: ``given(*events).when(command).then(*events)``, or ``.refused(Error)``."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import pytest
 
 from commands.command import Command
+from commands.thinking import Placed
 from domain.actors import Actor
 from domain.errors import Refused
 from domain.events import Caused, Event, SessionStarted
@@ -37,6 +38,20 @@ class Given:
     def when(self, command: Command) -> "Wish":
         """Somebody wishes something."""
         return Wish(self.session, command)
+
+
+class Company:
+    """Decides what it was told to about thoughts, and keeps what it was asked about."""
+
+    def __init__(self, *events: Event) -> None:
+        self.events = events
+        self.asked: list[tuple[int, list[Placed]]] = []
+        """The version it was asked at, and who got a vector."""
+
+    def __call__(self, session: Session, placed: Sequence[Placed]) -> Iterable[Event]:
+        """Decide."""
+        self.asked.append((session.version, list(placed)))
+        return self.events
 
 
 class Wish:

@@ -1,6 +1,6 @@
 """Histories as hypothesis makes them: wishes are drawn, and what is not refused has happened."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -13,15 +13,32 @@ from commands.presence import SetSignal
 from commands.recording import RecordIteration
 from commands.runs import StartRun, StopRun
 from commands.sessions import ChangeConfig, LabelMoment
-from commands.thinking import InjectThought
+from commands.thinking import (
+    UNEMBEDDED,
+    ChangeEmbedder,
+    Embedded,
+    Embedding,
+    EmbedWaiting,
+    InjectThought,
+    Placed,
+)
+from domain import pool
 from domain.actors import Actor
 from domain.errors import Refused
-from domain.events import Caused, SessionForked
+from domain.events import (
+    Caused,
+    ClusterFormed,
+    ClusterMerged,
+    ClusterSplit,
+    Event,
+    SessionForked,
+    ThoughtClustered,
+)
 from domain.events.thinking import packed
 from domain.ids import CommandId, RunId, SessionId
 from domain.recorded import Recorded
 from domain.session import Session, evolve, fold
-from tests.domain.happened import FIRST, STARTED, invoked
+from tests.domain.happened import FIRST, STARTED, invoked, vector
 
 Wish = Callable[[Session], Command]
 """A wish that is only complete once the state is known: which exchange is open, what is now."""
@@ -46,7 +63,60 @@ CHANGES = (
     ("hard_signal_threshold", "2"),
     ("draft_display_count", "2"),
     ("budget_usd", "0.5"),
+    ("embedding_model", "off"),
+    ("embedding_model", "local"),
 )
+
+
+def embedded_for(session: Session, texts: Sequence[str]) -> Embedded:
+    """Vectors for texts with letters in them, and for all that waits."""
+    vectors = tuple(
+        Embedding("letters", 2, vector(text.count("t") + 1.0, text.count("m")))
+        if any(map(str.isalpha, text))
+        else None
+        for text in texts
+    )
+    new = Embedding("letters", 2, vector(0.0, 1.0))
+    waiting = tuple((thought.version, new) for thought in session.pool.waiting)
+    return Embedded("local", vectors, waiting, tokens=len(texts), cost_usd=0.001)
+
+
+def another_embedder(session: Session) -> Command:
+    """The embedder is switched off, or on again for the whole pool."""
+    model = "off" if session.config.embedding_model == "local" else "local"
+    unembedded = session._replace(pool=pool.unembedded(session.pool))
+    embedded = embedded_for(unembedded, ())._replace(embedder=model)
+    return ChangeEmbedder(
+        model=model, embedded=embedded if model == "local" else Embedded("off"), gather=company
+    )
+
+
+def company(session: Session, placed: Sequence[Placed]) -> Iterator[Event]:
+    """Every way to gather thoughts has its turn; what it is, the version decides."""
+    if not placed:
+        return
+    sizes = session.pool.sizes
+    known = sorted(sizes)
+    new = tuple(version for version, _ in placed)
+    id_ = session.version
+    match id_ % 4:
+        case 0 if known:
+            for version in new:
+                yield ThoughtClustered(
+                    thought=version, cluster=known[0], how="joined", similarity=0.5
+                )
+        case 1 if len(known) > 1:
+            yield ClusterMerged(cluster=known[0], absorbed=known[1], similarity=0.5)
+        case 2 if known and sizes[known[-1]] > 1:
+            inner = [t.version for t in session.pool.active if t.cluster == known[-1]]
+            yield ClusterSplit(
+                cluster=known[-1], into=id_, members=tuple(inner[1:]), similarity=0.5
+            )
+            yield ThoughtClustered(
+                thought=inner[0], cluster=None, how="dropped", was=known[-1], similarity=0.1
+            )
+        case _:
+            yield ClusterFormed(cluster=id_, members=new, how="linkage", similarity=0.5)
 
 
 def iterated(
@@ -57,6 +127,7 @@ def iterated(
     working: bool,
     watched: bool,
     late: bool,
+    embeds: bool = False,
 ) -> Wish:
     """An invocation that ended so."""
 
@@ -77,11 +148,13 @@ def iterated(
                 tokens_in=len(thoughts),
             ),
             exchange=exchange,
-            thoughts=() if silent else tuple(thoughts),
+            texts=() if silent else tuple(thoughts),
             draft=None if silent else draft,
             confidence=confidence,
             working=working,
             seen_by=USER if watched else None,
+            embedded=embedded_for(session, () if silent else thoughts) if embeds else UNEMBEDDED,
+            gather=company,
         )
 
     return wish
@@ -116,6 +189,7 @@ def iterations(most_thoughts: int = 4) -> st.SearchStrategy[Wish]:
         st.booleans(),
         st.booleans(),
         st.booleans(),
+        st.booleans(),
     )
 
 
@@ -129,6 +203,8 @@ others: st.SearchStrategy[Wish] = st.one_of(
     ),
     st.builds(lambda keep: PruneExchanges(keep=keep), st.integers(0, 3)).map(as_it_is),
     st.builds(lambda text: InjectThought(text=text, by="user:ann"), plain).map(as_it_is),
+    st.just(lambda session: EmbedWaiting(embedded=embedded_for(session, ()), gather=company)),
+    st.just(another_embedder),
     st.builds(
         lambda presence, status, time: SetSignal(presence=presence, status=status, time=time),
         st.none() | st.sampled_from(("absent", "reviewing", "engaged")),
@@ -159,6 +235,7 @@ answers = st.builds(
     st.booleans(),
     st.booleans(),
     st.just(False),
+    st.booleans(),
 )
 turns: st.SearchStrategy[list[Wish]] = st.tuples(
     messages, iterations(), st.lists(wishes, max_size=3), answers, wishes, acceptances, others

@@ -25,7 +25,14 @@ LOG_LIBRARIES = {"eventsourcing", "msgpack", "sqlite3"}
 LOG_HOME = "commands/eventlog"
 
 # What the domain may import beside the standard library, and where.
-DOMAIN_LIBRARIES = {"pydantic": "domain/", "yaml": "domain/protocol/"}
+NUMBERS = ("numpy", "scipy", "hdbscan")
+CLUSTERING = "domain/clustering/"
+DOMAIN_LIBRARIES = {
+    "pydantic": "domain/",
+    "yaml": "domain/protocol/",
+    # what needs a vector; nothing else of the domain imports it, so states and prompts do without
+    **dict.fromkeys((*NUMBERS, "domain.clustering"), CLUSTERING),
+}
 
 # Modules of the standard library that are a clock, a dice or a door to the outside world.
 IMPURE_MODULES = (
@@ -100,13 +107,36 @@ def test_one_package_knows_the_library_under_the_log() -> None:
 
 
 def test_the_domain_imports_the_standard_library_and_pydantic() -> None:
-    """What decides needs little that could break with an upgrade; YAML stays at the mind's door."""
+    """What decides needs little that could break with an upgrade; YAML stays at the mind's door.
+
+    Vectors are compared in one folder, and nothing outside of it imports that.
+    """
     assert [
         f"{path}:{line} imports {name}"
         for path, source in _modules("domain")
         for line, name in read(source).imports
         if not _may_be_imported_by_the_domain(path, name)
     ] == []
+
+
+def test_the_domain_starts_without_numbers() -> None:
+    """Folding a session and rendering its prompt waits for no library of vectors."""
+    modules = [
+        path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        for path, _ in _modules("domain")
+        if not path.startswith(CLUSTERING)
+    ]
+    assert "domain.session" in modules
+    code = (
+        "import sys\n"
+        "from importlib import import_module\n"
+        f"for name in {modules!r}:\n    import_module(name)\n"
+        f"print([m for m in {[*NUMBERS, 'domain.clustering']!r} if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr) == ("[]\n", "")
 
 
 def test_the_domain_has_no_clock_no_dice_and_no_door() -> None:
@@ -171,12 +201,22 @@ def test_pure_code_would_be_left_alone(source: str) -> None:
         ("domain/session.py", "collections.abc", True),
         ("domain/session.py", "commands.handle", False),
         ("domain/session.py", "numpy", False),
+        ("domain/session.py", "numpy.typing", False),
+        ("domain/session.py", "domain.clustering", False),
+        ("domain/session.py", "domain.clustering.rules", False),
+        ("domain/clustering/online.py", "numpy", True),
+        ("domain/clustering/online.py", "numpy.typing", True),
+        ("domain/clustering/online.py", "scipy.cluster.hierarchy", True),
+        ("domain/clustering/online.py", "hdbscan", True),
+        ("domain/clustering/online.py", "sklearn", False),
+        ("domain/clustering/online.py", "domain.clustering.rules", True),
+        ("domain/clustering/online.py", "domain.config", True),
         ("domain/session.py", "yaml", False),
         ("domain/protocol/render.py", "yaml", True),
     ],
 )
 def test_only_what_the_domain_may_import_is_let_in(path: str, name: str, *, allowed: bool) -> None:
-    """YAML is let in at one door, the other rooms at none."""
+    """YAML and numbers are let in at one door each, the other rooms at none."""
     assert _may_be_imported_by_the_domain(path, name) is allowed
 
 
@@ -291,8 +331,9 @@ def _modules(*rooms: str) -> Iterator[tuple[str, str]]:
 
 def _may_be_imported_by_the_domain(path: str, name: str) -> bool:
     root = name.partition(".")[0]
-    if root in DOMAIN_LIBRARIES:
-        return path.startswith(DOMAIN_LIBRARIES[root])
+    for library, home in DOMAIN_LIBRARIES.items():
+        if f"{name}.".startswith(f"{library}."):
+            return path.startswith(home)
     return root == "domain" or root in sys.stdlib_module_names
 
 

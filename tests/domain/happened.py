@@ -1,9 +1,14 @@
 """Events in few words, as a user would tell them."""
 
+import struct
 from typing import Any
 
 from domain.config import Config
 from domain.events import (
+    ClusterFormed,
+    ClusteringCalibrated,
+    ClusterMerged,
+    ClusterSplit,
     ConfigChanged,
     DraftAccepted,
     DraftEmitted,
@@ -12,17 +17,22 @@ from domain.events import (
     MessageSent,
     MindInvoked,
     MindSignalled,
+    NoteAdded,
     RunStarted,
     RunStopped,
     SessionStarted,
     SignalChanged,
     ThoughtAdded,
+    ThoughtClustered,
+    ThoughtEmbedded,
 )
 from domain.ids import ExchangeId, RunId
 
 FIRST = ExchangeId("exc_1_000")
 RUN = RunId("run-1")
 MODEL = "script:tides.jsonl"
+EMBEDDER = "minilm"
+"""What vectors are made with here."""
 
 
 def started(title: str = "Tides", seed: int = 7, **settings: Any) -> SessionStarted:
@@ -81,6 +91,53 @@ def thought(text: str, iteration: int = 1, **more: Any) -> ThoughtAdded:
     return ThoughtAdded(text=text, iteration=iteration, **{"mind": MODEL, **more})
 
 
+def vector(*numbers: float) -> bytes:
+    """A vector as it is stored, two bytes a number."""
+    return struct.pack(f"<{len(numbers)}e", *numbers)
+
+
+def with_vector(*numbers: float, of: int | None = None) -> dict[str, Any]:
+    """What an event says of a vector; of two numbers unless said otherwise."""
+    return {
+        "embedding": vector(*(numbers or (1.0, 0.0))) if of is None else None,
+        "embedding_of": of,
+        "embedding_model": EMBEDDER,
+        "dimension": len(numbers) or 2,
+    }
+
+
+def embedded(version: int, *numbers: float, of: int | None = None) -> ThoughtEmbedded:
+    """A thought that waited got its vector."""
+    return ThoughtEmbedded(thought=version, **with_vector(*numbers, of=of))
+
+
+def clustered(
+    version: int, cluster: int | None, how: Any = "joined", was: int | None = None
+) -> ThoughtClustered:
+    """A thought came to a cluster, or stands alone."""
+    return ThoughtClustered(thought=version, cluster=cluster, how=how, was=was, similarity=0.5)
+
+
+def formed(cluster: int, *members: int) -> ClusterFormed:
+    """Thoughts founded a cluster."""
+    return ClusterFormed(cluster=cluster, members=members, how="linkage", similarity=0.5)
+
+
+def merged(cluster: int, absorbed: int) -> ClusterMerged:
+    """One cluster became part of another."""
+    return ClusterMerged(cluster=cluster, absorbed=absorbed, similarity=0.5)
+
+
+def split(cluster: int, into: int, *members: int) -> ClusterSplit:
+    """A part of a cluster became one of its own."""
+    return ClusterSplit(cluster=cluster, into=into, members=members, similarity=0.5)
+
+
+def calibrated(count: int) -> ClusteringCalibrated:
+    """What counts as similar was measured."""
+    return ClusteringCalibrated(count=count, scale=0.75, deviation=0.25)
+
+
 def signalled(signal: Any, consecutive: int, iteration: int = 1) -> MindSignalled:
     """The mind said something by what it left out."""
     return MindSignalled(signal=signal, iteration=iteration, consecutive=consecutive)
@@ -89,6 +146,11 @@ def signalled(signal: Any, consecutive: int, iteration: int = 1) -> MindSignalle
 def present(presence: Any, status: str = "", iteration: int = 1) -> SignalChanged:
     """The user said how present they are."""
     return SignalChanged(presence=presence, status=status, time="Sat 10:30", iteration=iteration)
+
+
+def noted(text: str, *about: int, iteration: int = 0) -> NoteAdded:
+    """Somebody wrote down what they noticed."""
+    return NoteAdded(text=text, about=about, iteration=iteration)
 
 
 def configured(key: str, old: Any, new: Any) -> ConfigChanged:

@@ -22,6 +22,17 @@ GOOD: list[tuple[str, str, Any]] = [
     ("thought_display_count", "100", 100),
     ("thought_display_chars", "100", 100),
     ("active_pool_size", "1000", 1000),
+    ("sampling", "recall", "recall"),
+    ("embedding_model", "local:multilingual", "local:multilingual"),
+    ("embedding_model", "off", "off"),
+    ("embedding_precision", "float32", "float32"),
+    ("clustering", "compatible", "compatible"),
+    ("clustering", "off", "off"),
+    ("granularity", "5", 5.0),
+    ("min_cluster_size", "2", 2),
+    ("stability", "strict", "strict"),
+    ("founder", "hdbscan", "hdbscan"),
+    ("centroid_match_threshold", "2", 2.0),
     ("draft_display_count", "1", 1),
     ("draft_display_chars", "200000", 200_000),
     ("history_display_count", "200", 200),
@@ -59,6 +70,16 @@ BAD: list[tuple[str, str, str]] = [
     ("thought_display_count", "101", COUNT),
     ("thought_display_chars", "99", CHARS),
     ("active_pool_size", "1001", "it is a whole number from 1 to 1000."),
+    ("sampling", "off", "The setting sampling does not take 'off': it is uniform or recall."),
+    ("embedding_model", "", "The setting embedding_model does not take '': it is a text."),
+    ("embedding_precision", "float64", "it is float16 or float32."),
+    ("clustering", "none", "it is online or compatible or off."),
+    ("granularity", "0.4", "it is a number from 0.5 to 5."),
+    ("granularity", "nan", "it is a number from 0.5 to 5."),
+    ("min_cluster_size", "1", "it is a whole number from 2 to 100."),
+    ("stability", "", "it is normal or strict."),
+    ("founder", "kmeans", "it is auto or linkage or hdbscan."),
+    ("centroid_match_threshold", "0", "it is a number more than 0 to 2."),
     ("draft_display_count", "x", COUNT),
     ("draft_display_chars", "200001", CHARS),
     ("history_display_count", "201", "it is a whole number from 1 to 200."),
@@ -99,8 +120,11 @@ def test_only_some_settings_can_be_off() -> None:
     for key in ("temperature", "auto_accept_after", "budget_usd"):
         assert getattr(Config().changed(key, None), key) is None
     for key in set(Config.model_fields) - {"temperature", "auto_accept_after", "budget_usd"}:
-        with pytest.raises(BadSetting, match=f"The setting {key} can't be off: it is a"):
+        with pytest.raises(BadSetting) as refusal:
             Config().changed(key, None)
+        is_ = Config.range_of(key)
+        assert refusal.value.sentence == f"The setting {key} can't be off: it is {is_}."
+        assert not is_.endswith(", or off")
 
 
 def test_every_setting_has_a_description() -> None:

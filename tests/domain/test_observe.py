@@ -3,31 +3,45 @@
 from hypothesis import given as for_all
 from hypothesis import settings
 
+from domain.pool import Thought
 from domain.protocol.copies import without_copies
 from domain.protocol.observe import observe
 from domain.protocol.output import Output
-from domain.protocol.view import Limit, SignalSeen, ThoughtSeen, TurnSeen, View
+from domain.protocol.view import (
+    ClusterMark,
+    HardSignals,
+    Limit,
+    SignalSeen,
+    ThoughtSeen,
+    TurnSeen,
+    View,
+)
 from domain.recorded import Recorded
+from domain.sampling import Recalled, Sample
 from domain.session import fold
 from tests.domain.happened import (
     asked,
     configured,
     drafted,
     exchanged,
+    formed,
     invoked,
     present,
     pruned,
     seen,
+    signalled,
+    thought,
 )
 from tests.spec import Given, given
 from tests.strategies import histories
 
 NOW = "2026-05-02T10:30:00+00:00"
+NOTHING = Sample(())
 
 
 def shown(moment: Given) -> View:
     """What the coming iteration would see, without a sample."""
-    return observe(moment.session, (), NOW)
+    return observe(moment.session, NOTHING, NOW)
 
 
 def test_the_beginning() -> None:
@@ -116,13 +130,55 @@ def test_pruned_exchanges_are_not_shown() -> None:
     assert [t.text for t in view.history if t.sender == "user"] == ["question 1", "question 3"]
 
 
+def test_a_thought_is_shown_with_its_cluster() -> None:
+    """The cluster's number, and how many thoughts of the pool it has, shown or not."""
+    session = given(
+        asked(), *(thought(f"t{n}", 1) for n in range(4)), formed(2, 3, 4, 5), invoked(1)
+    ).session
+    view = observe(session, Sample(session.pool.active[1:]), NOW)
+    assert view.thoughts == (
+        ThoughtSeen("t1", 1, ClusterMark(2, 3)),
+        ThoughtSeen("t2", 1, ClusterMark(2, 3)),
+        ThoughtSeen("t3", 1),
+    )
+
+
+def test_a_thought_that_was_called_back_has_the_cluster_of_its_caller() -> None:
+    """It has left the pool, where clusters are known; its age counts from when it was new."""
+    session = given(
+        configured("active_pool_size", 50, 2),
+        asked(),
+        thought("old", 1),
+        thought("newer", 2),
+        thought("newest", 3),
+        formed(1, 4, 5),
+        invoked(3),
+    ).session
+    caller, other = session.pool.active
+    assert (caller.text, caller.cluster) == ("newer", 1)
+    old = Thought(4, "old", 1, "m", "mind")
+    drawn = Sample((other, caller, old), (Recalled(old, caller.version, 1.0),))
+    assert observe(session, drawn, NOW).thoughts == (
+        ThoughtSeen("newest", 1),
+        ThoughtSeen("newer", 2, ClusterMark(1, 1)),
+        ThoughtSeen("old", 3, ClusterMark(1, 1), recalled=True),
+    )
+
+
+def test_how_close_the_run_is_to_a_pause() -> None:
+    """Hard signals in a row up to now, and how many end a run."""
+    assert shown(given(asked())).hard_signals == HardSignals(0, 3)
+    tired = (configured("hard_signal_threshold", 3, 7), asked(), signalled("hard", 1))
+    assert shown(given(*tired, signalled("silence", 2))).hard_signals == HardSignals(2, 7)
+
+
 @for_all(histories())
 @settings(deadline=None, derandomize=True, max_examples=80)
 def test_limits_hold_in_every_state(history: list[Recorded]) -> None:
     """Counts and characters, but for the newest item, which is always shown; ages count up."""
     session = fold(history)
     assert session is not None
-    view = observe(session, (), NOW)
+    view = observe(session, NOTHING, NOW)
     for items, limit in ((view.drafts, view.drafts_limit), (view.history, view.history_limit)):
         assert len(items) <= limit.count
         assert sum(len(i.text) for i in items) <= max(

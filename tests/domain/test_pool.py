@@ -1,75 +1,141 @@
-"""Samples of the pool: within their budget, repeatable, and fair."""
+"""The pool: thoughts come and go, wait for vectors, and have clusters."""
 
-from collections import Counter
+import pytest
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from domain.events import Event
+from domain.pool import Pool
+from tests.domain.happened import (
+    asked,
+    calibrated,
+    clustered,
+    configured,
+    embedded,
+    formed,
+    merged,
+    split,
+    thought,
+    with_vector,
+)
+from tests.spec import given
 
-from domain.pool import Pool, Thought, sample
-from domain.protocol.view import Limit
-
-lengths = st.lists(st.integers(min_value=0, max_value=60), max_size=50)
-limits = st.builds(Limit, st.integers(0, 300), st.integers(0, 20))
-seeds = st.integers(min_value=0, max_value=2**32 - 1)
+FIVE = tuple(thought(f"t{n}", **with_vector()) for n in range(2, 7))
+"""Thoughts of versions 2 to 6."""
 
 
-def pool_of(sizes: list[int]) -> Pool:
-    """Thoughts of these lengths."""
-    return Pool(
-        tuple(Thought(n, "x" * size, 1, "m", "mind") for n, size in enumerate(sizes, 1)),
-        len(sizes),
+def pool(*events: Event) -> Pool:
+    """The pool behind these events."""
+    return given(*events).session.pool
+
+
+def homes(*events: Event) -> list[int | None]:
+    """The clusters of the five thoughts, oldest first, behind these events."""
+    return [t.cluster for t in pool(*FIVE, *events).active]
+
+
+TWO = (formed(1, 2, 3), formed(2, 4, 5))
+"""Two clusters of two; thought 6 stands alone."""
+
+
+@pytest.mark.parametrize(
+    ("events", "clusters"),
+    [
+        ((), [None] * 5),
+        (TWO, [1, 1, 2, 2, None]),
+        ((*TWO, clustered(6, 2)), [1, 1, 2, 2, 2]),
+        ((*TWO, clustered(2, 2, "moved", was=1)), [2, 1, 2, 2, None]),
+        ((*TWO, clustered(3, None, "dropped", was=1)), [1, None, 2, 2, None]),
+        ((*TWO, clustered(2, 1), clustered(2, 1)), [1, 1, 2, 2, None]),
+        ((*TWO, merged(1, 2)), [1, 1, 1, 1, None]),
+        ((*TWO, merged(2, 1)), [2, 2, 2, 2, None]),
+        ((*TWO, merged(1, 2), split(1, 3, 3, 4)), [1, 3, 3, 1, None]),
+        ((*TWO, split(2, 3, 4, 5)), [1, 1, 3, 3, None]),
+        ((*TWO, calibrated(5)), [1, 1, 2, 2, None]),
+        ((formed(7, 1, 6, 99),), [None, None, None, None, 7]),
+        ((*TWO, merged(8, 9), clustered(1, 5), clustered(99, 5)), [1, 1, 2, 2, None]),
+    ],
+    ids=[
+        *("none", "formed", "joined", "moved", "dropped", "twice", "merged", "the other way"),
+        *("split", "split whole", "measured", "members elsewhere", "unknown ones"),
+    ],
+)
+def test_the_clusters_of_the_pool(events: tuple[Event, ...], clusters: list[int | None]) -> None:
+    """They are what was decided last; decisions about thoughts beyond the pool are passed over."""
+    assert homes(*events) == clusters
+
+
+def test_sizes_count_the_pool_alone() -> None:
+    """A cluster without a thought in the pool has none; what stands alone is no cluster."""
+    assert pool(*FIVE, *TWO, clustered(6, 2)).sizes == {1: 2, 2: 3}
+    small = (configured("active_pool_size", 50, 2), *FIVE, formed(1, 3, 4, 7), formed(2, 5))
+    assert pool(*small).sizes == {1: 1}
+    assert pool().sizes == {}
+
+
+def test_a_thought_takes_its_cluster_along_when_it_leaves() -> None:
+    """First in, first out, whatever they belong to; those who stay keep theirs."""
+    left = pool(*FIVE, *TWO, configured("active_pool_size", 50, 3))
+    assert [(t.version, t.cluster) for t in left.active] == [(4, 2), (5, 2), (6, None)]
+    grown = pool(configured("active_pool_size", 50, 3), *FIVE, formed(1, 5, 6, 7), thought("new"))
+    assert [(t.text, t.cluster) for t in grown.active] == [("t5", 1), ("t6", 1), ("new", None)]
+    assert grown.total == 6
+
+
+def test_thoughts_without_a_vector_wait() -> None:
+    """Until they are embedded; one that has the vector of another has one."""
+    some = (
+        thought("a"),
+        thought("b", **with_vector()),
+        thought("c"),
+        thought("b", **with_vector(of=3)),
     )
+    assert [t.text for t in pool(*some).waiting] == ["a", "c"]
+    assert [t.text for t in pool(*some, embedded(4)).waiting] == ["a"]
+    assert pool(*some, embedded(4), embedded(2, of=4)).waiting == ()
+    assert [t.embedded for t in pool(*some, embedded(99)).active] == [False, True, False, True]
 
 
-@given(lengths, limits, seeds)
-@settings(deadline=None, derandomize=True, max_examples=200)
-def test_a_sample_stays_within_its_budget(sizes: list[int], limit: Limit, seed: int) -> None:
-    """Of items and of characters; without replacement; and no thought that still fits is left."""
-    pool = pool_of(sizes)
-    drawn = sample(pool, limit, seed)
-    used = sum(len(t.text) for t in drawn)
-    assert len(drawn) <= limit.count
-    assert used <= limit.chars
-    assert len({t.version for t in drawn}) == len(drawn)
-    assert set(drawn) <= set(pool.active)
-    if len(drawn) < limit.count:
-        left = [t for t in pool.active if t not in drawn]
-        assert all(len(t.text) > limit.chars - used for t in left)
+def test_a_vector_changes_nothing_else_of_a_thought() -> None:
+    """Neither its place nor its words nor its cluster."""
+    before = pool(thought("a"), thought("b"), formed(1, 2, 3))
+    after = pool(thought("a"), thought("b"), formed(1, 2, 3), embedded(2))
+    assert after.active[0] == before.active[0]._replace(embedded=True)
+    assert after.active[1] == before.active[1]
 
 
-@given(lengths, limits, seeds)
-@settings(deadline=None, derandomize=True, max_examples=50)
-def test_a_seed_makes_a_sample_repeatable(sizes: list[int], limit: Limit, seed: int) -> None:
-    """The same pool, limit and seed draw the same thoughts in the same order."""
-    assert sample(pool_of(sizes), limit, seed) == sample(pool_of(sizes), limit, seed)
+def test_the_dimension_is_that_of_the_vectors() -> None:
+    """None before the first one; a thought that waits does not change it."""
+    assert pool(asked(), thought("a")).dimension is None
+    assert pool(thought("a", **with_vector(1.0, 0.0, 0.0))).dimension == 3
+    assert pool(thought("a", **with_vector(1.0, 0.0, 0.0)), thought("b")).dimension == 3
+    assert pool(thought("a"), embedded(2, 0.0, 1.0)).dimension == 2
+    small = (configured("active_pool_size", 50, 1), thought("a"), thought("b"))
+    assert pool(*small, embedded(3)).dimension == 2
 
 
-def test_a_sample_is_the_same_on_every_machine() -> None:
-    """The log holds seeds for ever: this draw must never change."""
-    drawn = sample(pool_of([10] * 12), Limit(1000, 5), seed=42)
-    assert [t.version for t in drawn] == [8, 6, 3, 9, 10]
+def test_another_embedder_begins_again() -> None:
+    """Vectors of two models can't be compared: all wait, stand alone, and have no dimension yet."""
+    changed = pool(*FIVE, *TWO, configured("embedding_model", "local", "openai:other"))
+    assert changed.waiting == changed.active
+    assert [t.text for t in changed.active] == ["t2", "t3", "t4", "t5", "t6"]
+    assert (changed.sizes, changed.dimension, changed.total) == ({}, None, 5)
+    again = pool(
+        *(*FIVE, *TWO, configured("embedding_model", "local", "openai:other")),
+        *(embedded(6, 0.0, 0.0, 1.0), formed(3, 6)),
+    )
+    assert [t.version for t in again.waiting] == [2, 3, 4, 5]
+    assert (again.sizes, again.dimension) == ({3: 1}, 3)
 
 
-def test_a_long_thought_is_passed_over() -> None:
-    """It does not silence the short ones that come after it, whatever the order."""
-    pool = pool_of([5000, 10, 10, 10])
-    for seed in range(50):
-        assert sorted(t.version for t in sample(pool, Limit(100, 10), seed)) == [2, 3, 4]
-
-
-def test_thoughts_are_drawn_uniformly() -> None:
-    """Each of 20 is drawn in a quarter of the samples of 5, and each is first equally often."""
-    pool, rounds = pool_of([10] * 20), 8000
-    samples = [sample(pool, Limit(1000, 5), seed) for seed in range(rounds)]
-    drawn = Counter(t.version for one in samples for t in one)
-    first = Counter(one[0].version for one in samples)
-    # five standard deviations of a binomial: 39 and 19.5
-    assert all(abs(drawn[v] - rounds / 4) < 5 * 39 for v in range(1, 21))
-    assert all(abs(first[v] - rounds / 20) < 5 * 19.5 for v in range(1, 21))
-
-
-def test_nothing_to_draw() -> None:
-    """An empty pool or an empty budget is an empty sample."""
-    assert sample(Pool(), Limit(1000, 5), 1) == ()
-    assert sample(pool_of([10]), Limit(9, 5), 1) == ()
-    assert sample(pool_of([10]), Limit(1000, 0), 1) == ()
+@pytest.mark.parametrize(
+    ("key", "old", "new"),
+    [
+        ("clustering", "online", "off"),
+        ("embedding_precision", "float16", "float32"),
+        ("granularity", 1.5, 2.5),
+        ("embedding_model", "local", "local"),
+        ("token_limit", 4000, 99),
+    ],
+)
+def test_other_settings_leave_clusters_alone(key: str, old: object, new: object) -> None:
+    """What was decided stays decided."""
+    assert pool(*FIVE, *TWO, configured(key, old, new)) == pool(*FIVE, *TWO)

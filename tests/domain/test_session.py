@@ -36,7 +36,7 @@ from tests.golden.write import EXAMPLES
 from tests.spec import after, given, recorded
 from tests.strategies import histories
 
-SHAPES = {1: "c403dec73079f2b5"}
+SHAPES = {1: "6623552af7548b1b"}
 """The state's fields and their types under each number, as a hash."""
 
 
@@ -70,7 +70,8 @@ def test_a_new_shape_has_a_new_number() -> None:
 def test_the_shape_goes_down_to_the_last_field() -> None:
     """No part of the state may change unnoticed."""
     words = described(Session)
-    for part in ("Config(", "Draft(", "Asked(", "Exchange(", "Thought(", "Signal(", "Run("):
+    parts = ("Config", "Draft", "Asked", "Exchange", "Pool", "Thought", "Signal", "Run")
+    for part in (f"{name}(" for name in parts):
         assert part in words
     for field in Config.model_fields:
         assert f"{field}=" in words
@@ -153,6 +154,10 @@ def test_what_holds_in_every_state(history: list[Recorded]) -> None:
         assert dialogue.awaiting or not dialogue.drafts
         assert len({e.id for e in dialogue.history}) == len(dialogue.history)
         assert len(state.pool.active) <= state.config.active_pool_size
+        versions = [t.version for t in state.pool.active]
+        assert versions == sorted(set(versions))
+        assert state.pool.dimension is not None or state.pool.waiting == state.pool.active
+        assert state.pool.sizes.total() == sum(t.cluster is not None for t in state.pool.active)
         assert len(state.commands) <= COMMANDS_KEPT
         assert len(state.attention.signals) <= 3
         assert state.id == one.session
@@ -242,9 +247,10 @@ def test_what_the_mind_s_work_has_come_to() -> None:
         asked(),
         invoked(1, tokens_in=10, tokens_out=5, cost_usd=0.25),
         invoked(2, tokens_in=1, outcome="failed"),
-        invoked(3, cost_usd=0.0),
+        invoked(3, cost_usd=0.0, embedding_tokens=99, embedding_cost_usd=0.5),
+        invoked(4, cost_usd=0.125, embedding_tokens=3),
     ).session
-    assert state.work[2:] == (11, 5, 0.25, 1)
+    assert state.work[2:] == (11, 5, 0.875, 1)
 
 
 def test_failures_in_a_row() -> None:

@@ -1,12 +1,15 @@
 """A provider of language models on loopback: a real HTTP server with scripted behaviour.
 
-It speaks chat completions (whole and streamed, with OpenRouter's ``usage.cost``) and Anthropic's
-messages (whole). Each request gets the next behaviour; the last one stays.
+It speaks chat completions (whole and streamed, with OpenRouter's ``usage.cost``), Anthropic's
+messages (whole) and embeddings. Each request gets the next behaviour; the last one stays.
 """
 
+import base64
+import hashlib
 import json
+import struct
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email.message import Message
@@ -185,6 +188,43 @@ class Answer:
         content = [{"type": "text", "text": self.text}] if self.text else []
         head = {"id": "m1", "type": "message", "role": "assistant", "model": self.model}
         return {**head, "content": content, "stop_reason": "end_turn", "usage": usage}
+
+
+def vector_of(text: str) -> list[float]:
+    """Four numbers that a text always has here, and hardly any other text."""
+    return list(struct.unpack("<4h", hashlib.sha256(text.encode()).digest()[:8]))
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """Good vectors, as base64 where that is asked for; or others, row by row."""
+
+    rows: Sequence[Any] | None = None
+    """None gives each text its :func:`vector_of`."""
+    numbers: bool = False
+    """Answer in numbers whatever was asked for, as some servers do."""
+    tokens: int | None = 7
+    cost: float | None = None
+    model: str = "text-embedding-3-small"
+
+    def __call__(self, exchange: Exchange) -> None:
+        """Behave."""
+        asked = exchange.asked.body
+        rows = [vector_of(text) for text in asked["input"]] if self.rows is None else self.rows
+        packed = asked.get("encoding_format") == "base64" and not self.numbers
+        items = [
+            {"object": "embedding", "index": index, "embedding": _base64(row) if packed else row}
+            for index, row in enumerate(rows)
+        ]
+        answer: dict[str, Any] = {"object": "list", "data": items, "model": self.model}
+        if self.tokens is not None:
+            answer["usage"] = {"prompt_tokens": self.tokens, "total_tokens": self.tokens}
+            answer["usage"] |= {} if self.cost is None else {"cost": self.cost}
+        exchange.send(json.dumps(answer).encode())
+
+
+def _base64(row: Sequence[float]) -> str:
+    return base64.b64encode(struct.pack(f"<{len(row)}f", *row)).decode()
 
 
 def silence(exchange: Exchange) -> None:

@@ -17,6 +17,7 @@ from domain.recorded import Recorded
 ROOT = Path(__file__).parents[2]
 MIND = Path(sys.executable).with_name("mind")
 MAIN = SessionId("main")
+UNEMBEDDED = ("--set", "embedding_model=off")
 
 
 class Told(NamedTuple):
@@ -79,9 +80,9 @@ class House(NamedTuple):
         )
 
     def init(self, replies: Iterable[dict[str, Any]] = (), message: str | None = None) -> "House":
-        """Make the store with a recorded mind."""
+        """Make the store with a recorded mind and no embedder, which would take time to load."""
         words = [message] if message is not None else []
-        self.mind("init", self.store, *words, "-m", self.script(replies)).fine()
+        self.mind("init", self.store, *words, "-m", self.script(replies), *UNEMBEDDED).fine()
         return self
 
     def script(self, replies: Iterable[dict[str, Any]]) -> str:

@@ -7,7 +7,7 @@ import pytest
 from domain.errors import BadName
 from domain.ids import session_id
 from domain.texts import LONGEST
-from tests.faults.machinery import House, house
+from tests.faults.machinery import UNEMBEDDED, House, house
 
 ESCAPES = "\x1b]0;owned\x07 \x1b[2J \x1b[31mred\x1b[0m \x9b31m \x08\x08\r\x7f \u202e"
 FORBIDDEN = "\x1b\x07\x9b\x08\r\x7f\u202e"
@@ -23,7 +23,8 @@ def hostile(home: House) -> House:
         {"text": f'draft: {AS_YAML[:-1]}, the second"'},
         {"text": "thoughts: []\ndraft: an answer that is harmless and long enough"},
     ]
-    home.mind("init", home.store, "-m", home.script(replies), f"why {ESCAPES}?").fine()
+    words = ("-m", home.script(replies), f"why {ESCAPES}?", *UNEMBEDDED)
+    home.mind("init", home.store, *words).fine()
     home.mind("think", f"thought {ESCAPES}").fine()
     home.mind("signal", "-p", "r", f"back {ESCAPES}").fine()
     return home

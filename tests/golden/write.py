@@ -10,6 +10,10 @@ from commands.eventlog.wire import EventMapper
 from domain.actors import Actor
 from domain.events import (
     Caused,
+    ClusterFormed,
+    ClusteringCalibrated,
+    ClusterMerged,
+    ClusterSplit,
     ConfigChanged,
     DraftAccepted,
     DraftEmitted,
@@ -19,6 +23,7 @@ from domain.events import (
     MessageSent,
     MindInvoked,
     MindSignalled,
+    NoteAdded,
     RunStarted,
     RunStopped,
     SessionForked,
@@ -26,6 +31,8 @@ from domain.events import (
     SessionStarted,
     SignalChanged,
     ThoughtAdded,
+    ThoughtClustered,
+    ThoughtEmbedded,
 )
 from domain.events.thinking import packed
 from domain.ids import CommandId, ExchangeId, RunId
@@ -75,6 +82,7 @@ EXAMPLES: tuple[Event, ...] = (
         system_hash=b"\x01" * 32,
         prompt_hash=b"\xfe" * 32,
         sampled=(17, 300, 70_000),
+        recalled=((300, 17, 0.25),),
         seed=2_147_483_648,
         user_time="2026-05-02T10:30:00+11:00",
         outcome="unparseable",
@@ -87,6 +95,8 @@ EXAMPLES: tuple[Event, ...] = (
         latency_ms=2345,
         attempts=2,
         finish="stop",
+        embedding_tokens=19,
+        embedding_cost_usd=0.00000038,
     ),
     ThoughtAdded(
         text="The far bulge is the surprise.",
@@ -94,10 +104,25 @@ EXAMPLES: tuple[Event, ...] = (
         mind="user:ann",
         origin="injected",
         embedding=b"\x00\x3c\x00\xbc",
+        embedding_of=17,
         embedding_model="minilm",
+        dimension=2,
     ),
+    ThoughtEmbedded(
+        thought=300,
+        embedding=b"\x00\x3c\x00\xbc",
+        embedding_of=17,
+        embedding_model="minilm",
+        dimension=2,
+    ),
+    ThoughtClustered(thought=300, cluster=3, how="moved", was=2, similarity=0.0931),
+    ClusterFormed(cluster=3, members=(17, 300, 70_000), how="linkage", similarity=0.1502),
+    ClusterMerged(cluster=2, absorbed=3, similarity=0.1213),
+    ClusterSplit(cluster=2, into=4, members=(17, 300, 70_000), similarity=0.25),
+    ClusteringCalibrated(count=96, scale=0.8125, deviation=0.0917),
     MindSignalled(signal="silence", iteration=27, consecutive=2),
     SignalChanged(presence="reviewing", status="on the train", time="Sat 10:30", iteration=28),
+    NoteAdded(text="The same thought\nthree times.", about=(17, 70_000), iteration=28),
     RunStarted(
         run=RunId("00" * 16),
         mode="background",

@@ -7,7 +7,9 @@ from projections.timeline import summary
 from tests.domain.happened import (
     accepted,
     asked,
+    clustered,
     drafted,
+    formed,
     invoked,
     present,
     run_began,
@@ -31,8 +33,15 @@ LINES = {
     "mind.invoked": "iteration 25, openrouter:anthropic/claude-haiku-4.5, unparseable, 2.3 s,"
     " 1200 → 77 tokens, $0.0004: The reply has none of the keys of a reply.",
     "thought.added": "(injected) The far bulge is the surprise.",
+    "thought.embedded": "thought 300, minilm",
+    "thought.clustered": "thought 300: moved, cluster 3, was 2 (similarity 0.09)",
+    "cluster.formed": "cluster 3 of 17, 300, 70000 (similarity 0.15)",
+    "cluster.merged": "cluster 3 into 2 (similarity 0.12)",
+    "cluster.split": "cluster 4 out of 2: 17, 300, 70000",
+    "clustering.calibrated": "on 96 of them, deviation 0.092",
     "mind.signalled": "silence, 2 in a row",
     "signal.changed": "reviewing, “on the train” (Sat 10:30)",
+    "note.added": "The same thought three times. (about 17, 70000)",
     "run.started": "background, exactly 7",
     "run.stopped": "failed after 3: HTTP 500",
 }
@@ -62,6 +71,19 @@ def test_no_kind_is_without_a_summary() -> None:
             "iteration 3, script:tides.jsonl, ok, 1.5 s, 0 → 0 tokens",
         ),
         (thought("two\n lines"), "two lines"),
+        (clustered(7, 2), "thought 7: joined, cluster 2 (similarity 0.50)"),
+        (
+            clustered(7, None, "dropped", was=2),
+            "thought 7: dropped, stands alone, was 2 (similarity 0.50)",
+        ),
+        (
+            formed(1, *range(11, 19)),
+            "cluster 1 of 11, 12, 13, 14, 15, 16, 17, 18 (similarity 0.50)",
+        ),
+        (
+            formed(1, *range(11, 21)),
+            "cluster 1 of 11, 12, 13, 14, 15, 16, 17, 18 and 2 more (similarity 0.50)",
+        ),
         (signalled("hard", 1), "hard"),
         (signalled("soft", 0), "soft"),
         (present("absent"), "absent (Sat 10:30)"),

@@ -28,6 +28,7 @@ from domain.events import MindInvoked
 from domain.ids import SessionId
 from domain.protocol.observe import observe
 from domain.recorded import Recorded
+from domain.sampling import Sample
 from projections.history import History
 from tests.fakes.provider import Answer, Behaviour, Provider, refusal
 from tests.stories.cast import Stage
@@ -173,7 +174,8 @@ def test_every_prompt_can_be_rendered_again(hosted: Stage) -> None:
     for invocation in hosted.events(MindInvoked):
         state = hosted.log.state(hosted.session, invocation.based_on)
         known = {t.version: t for t in state.pool.active}
-        view = observe(state, [known[v] for v in invocation.sampled], invocation.user_time)
+        drawn = Sample(tuple(known[v] for v in invocation.sampled))
+        view = observe(state, drawn, invocation.user_time)
         prompt = prompt_text(view, invocation.dialect)
         assert sha256(prompt.encode()).digest() == invocation.prompt_hash
 

@@ -13,7 +13,7 @@ from domain.protocol.prompts import PROTOCOL, Dialect, examples, system_prompt
 from domain.protocol.view import DraftSeen, Limit, SignalSeen, ThoughtSeen, TurnSeen, View
 
 RELEASED = {
-    "system_v1.4": "37832aca988e839723f9d55b85cb58370568a2c72c9212107dbc622c3153dc78",
+    "system_v1.4": "1ec0ba099ce6986e96b61a6018ace4aed4c7d79c6f364295e0a8a19bc09af95a",
     "compact_v1": "605274685e254996615b29f2987b9004a369546584976d9e950c5fdf90759ae1",
 }
 
@@ -57,9 +57,9 @@ def test_the_full_prompt_names_everything_that_a_mind_meets() -> None:
     text = system_prompt("full").text
     assert PROTOCOL in system_prompt("full").version
     words = (
-        "meta self iter user_time limits user_signal thinking_pool dialogue history awaiting"
-        " drafts orientation index user_seen cluster thoughts draft skip confidence working"
-        " absent reviewing engaged status time presence"
+        "meta self iter user_time limits used hard_signals threshold user_signal thinking_pool"
+        " dialogue history awaiting drafts orientation index user_seen cluster recalled thoughts"
+        " draft skip confidence working absent reviewing engaged status time presence"
     )
     missing = [word for word in words.split() if f"`{word}" not in text]
     assert not missing

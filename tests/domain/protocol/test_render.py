@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,12 @@ from hypothesis import strategies as st
 
 from domain.protocol.render import render
 from domain.protocol.scalar import quoted, scalar
-from domain.protocol.view import SignalSeen, View
+from domain.protocol.view import DraftSeen, SignalSeen, ThoughtSeen, TurnSeen, View
 from tests.domain.protocol.views import EVERYTHING, IDLE, texts, views
 
 GOLDEN = Path(__file__).parent / "golden"
 HEAD = r"  -(?: \|2?[+-]?)?  # "
-THOUGHT = re.compile(HEAD + r"age: \d+, cluster: \{(?:~|id: \d+, size: \d+)\}")
+THOUGHT = re.compile(HEAD + r"age: \d+, cluster: \{(?:~|id: \d+, size: \d+)\}(, recalled: true)?")
 DRAFT = re.compile(HEAD + r"index: \d+, age: \d+, user_seen: (?:true|false)")
 
 
@@ -34,7 +35,14 @@ def structure(view: View) -> dict[str, Any]:
         "iter": view.iteration,
         "user_time": view.user_time,
         "limits": limits,
+        "used": {
+            "thoughts": used(view.thoughts),
+            "history": used(view.history),
+            "drafts": used(view.drafts if view.awaiting else ()),
+        },
     }
+    if view.awaiting and view.hard_signals:
+        meta["hard_signals"] = view.hard_signals._asdict()
     orientation: dict[str, Any] = {"iter": view.iteration}
     if view.signals:
         meta["user_signal"] = [{"age": s.age, **presence(s), "time": s.time} for s in view.signals]
@@ -55,6 +63,11 @@ def structure(view: View) -> dict[str, Any]:
         "orientation": orientation,
     }
     return {name: block for name, block in blocks.items() if block}
+
+
+def used(shown: Sequence[ThoughtSeen | TurnSeen | DraftSeen]) -> dict[str, int]:
+    """How much of a limit these take."""
+    return {"chars": len("".join(item.text for item in shown)), "count": len(shown)}
 
 
 def presence(signal: SignalSeen) -> dict[str, str]:
@@ -78,7 +91,8 @@ def test_every_thought_and_draft_has_one_head_and_no_text_looks_like_one(view: V
     """Whoever reads line by line counts as many heads as there are thoughts and drafts."""
     lines = render(view).split("\n")
     drafts = len(view.drafts) if view.awaiting else 0
-    assert sum(bool(THOUGHT.fullmatch(line)) for line in lines) == len(view.thoughts)
+    heads = [head for line in lines if (head := THOUGHT.fullmatch(line))]
+    assert [head[1] is not None for head in heads] == [t.recalled for t in view.thoughts]
     assert sum(bool(DRAFT.fullmatch(line)) for line in lines) == drafts
 
 
@@ -134,6 +148,36 @@ def test_a_limited_list_of_drafts_says_so(shown: int, total: int, head: str) -> 
     """The mind knows that there are earlier drafts which it does not see."""
     view = EVERYTHING._replace(drafts=EVERYTHING.drafts[:shown], drafts_total=total)
     assert head in render(view).split("\n")
+
+
+def test_a_mind_is_told_how_much_of_its_limits_is_in_use() -> None:
+    """Characters and items of what it is shown, list by list; nothing of what is left out."""
+    meta = yaml.safe_load(render(EVERYTHING))["meta"]
+    assert list(meta["used"]) == list(meta["limits"]) == ["thoughts", "history", "drafts"]
+    assert meta["used"]["history"] == {"chars": 50, "count": 2}
+    assert meta["used"]["drafts"] == {"chars": 54, "count": 2}
+    idle = yaml.safe_load(render(IDLE._replace(drafts=EVERYTHING.drafts)))["meta"]
+    assert idle["used"]["drafts"] == {"chars": 0, "count": 0}
+
+
+def test_a_pause_is_announced_while_there_is_something_to_draft_for() -> None:
+    """While idle nothing can be left out, so the row of hard signals says nothing."""
+    assert yaml.safe_load(render(EVERYTHING))["meta"]["hard_signals"] == {
+        "consecutive": 1,
+        "threshold": 3,
+    }
+    assert "hard_signals" not in yaml.safe_load(render(IDLE))["meta"]
+    assert "hard_signals" not in render(EVERYTHING._replace(hard_signals=None))
+
+
+def test_what_was_called_back_is_marked_in_its_head() -> None:
+    """Behind its cluster; a thought of the pool has no such mark."""
+    heads = [line for line in render(EVERYTHING).split("\n") if "cluster:" in line]
+    assert [head.partition("#")[2] for head in heads] == [
+        " age: 5, cluster: {id: 3, size: 8}",
+        " age: 190, cluster: {id: 4, size: 2}, recalled: true",
+        " age: 40, cluster: {~}",
+    ]
 
 
 @pytest.mark.parametrize(("name", "view"), [("full", EVERYTHING), ("idle", IDLE)])

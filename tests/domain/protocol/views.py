@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from domain.protocol.view import (
     ClusterMark,
     DraftSeen,
+    HardSignals,
     Limit,
     SignalSeen,
     ThoughtSeen,
@@ -35,7 +36,8 @@ signals = st.builds(
 def views(words: st.SearchStrategy[str] = texts) -> st.SearchStrategy[View]:
     """Arbitrary views, with ``words`` wherever a person or a mind may have written."""
     turns = st.builds(TurnSeen, senders, words, ages)
-    thoughts = st.builds(ThoughtSeen, words, ages, st.none() | st.builds(ClusterMark, ages, ages))
+    marks = st.none() | st.builds(ClusterMark, ages, ages)
+    thoughts = st.builds(ThoughtSeen, words, ages, marks, st.booleans())
     drafts = st.builds(DraftSeen, ages, words, ages, st.booleans())
     return st.builds(
         View,
@@ -46,6 +48,7 @@ def views(words: st.SearchStrategy[str] = texts) -> st.SearchStrategy[View]:
         history_limit=limits,
         drafts_limit=limits,
         signals=st.lists(signals, max_size=3).map(tuple),
+        hard_signals=st.none() | st.builds(HardSignals, ages, ages),
         thoughts=st.lists(thoughts, max_size=7).map(tuple),
         history=st.lists(turns, max_size=6).map(tuple),
         awaiting=st.none() | turns,
@@ -65,9 +68,15 @@ EVERYTHING = View(
         SignalSeen("reviewing", 'reading on the train, "quiet car"', "Sat 10:30", 2),
         SignalSeen("absent", "", "Sat 10:00", 17),
     ),
+    hard_signals=HardSignals(consecutive=1, threshold=3),
     thoughts=(
         ThoughtSeen("Two bulges, one moon: the far one is the surprise.", 5, ClusterMark(3, 8)),
-        ThoughtSeen("  indented on purpose\n\nand with a second paragraph\n", 12),
+        ThoughtSeen(
+            "  indented on purpose\n\nand with a second paragraph\n",
+            190,
+            ClusterMark(4, 2),
+            recalled=True,
+        ),
         ThoughtSeen("an escape \x1b[31m and a line separator \u2028 in one", 40),
     ),
     history=(
