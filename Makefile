@@ -15,9 +15,14 @@ UPGRADE ?=
 COMPILE := $(VENV)/bin/uv pip compile --quiet --universal --fork-strategy fewest --all-extras \
 	--generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
 
+# What the other Python needs to decide about clusters and to read a store.
+ELSEWHERE := annotated-types eventsourcing msgpack numpy pydantic pydantic-core pyyaml \
+	typing-extensions typing-inspection
+PYENV = $(wildcard $(or $(PYENV_ROOT),$(HOME)/.pyenv)/versions/3.1[1-9].*/bin/python3)
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow check lint format types contracts docs-check lock-check bench docs lock clean
+.PHONY: help demo test test-slow check lint format types contracts docs-check lock-check elsewhere bench docs lock clean
 
 help: ## Print each target with one sentence.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s  %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -52,6 +57,17 @@ lock-check: $(READY)
 	$(PY) -m tests.tools.lock
 	$(PIP) check
 
+elsewhere: $(READY) ## Make .venv-elsewhere of another Python, for the tests that replay there.
+	@for python in python3.13 python3.12 python3.14 python3.11 $(PYENV); do \
+	  "$$python" -c 'import sys; sys.exit("{}.{}".format(*sys.version_info) == sys.argv[1])' \
+	    "$$($(PY) -c 'import sys; print("{}.{}".format(*sys.version_info))')" 2>/dev/null || continue; \
+	  rm -rf .venv-elsewhere; "$$python" -m venv .venv-elsewhere || continue; \
+	  $(PY) -m tests.tools.part $(ELSEWHERE) > .venv-elsewhere/part.txt; \
+	  .venv-elsewhere/bin/python -m pip install -qq --disable-pip-version-check --no-deps \
+	    --require-hashes --only-binary :all: --requirement .venv-elsewhere/part.txt || exit 1; \
+	  echo "Made .venv-elsewhere with $$("$$python" --version)."; exit 0; \
+	done; echo "There is no other Python here: the tests that replay there are skipped."
+
 bench: $(READY) ## Measure speed against the floor that SQLite sets.
 	$(PY) -m tests.benchmarks
 
@@ -63,7 +79,7 @@ lock: $(READY) ## Write requirements.txt anew from pyproject.toml; UPGRADE=1 tak
 	$(PY) -m tests.tools.lock
 
 clean: ## Remove .venv, every cache and every build.
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .venv-elsewhere build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Every package at its pinned version, checked by its hash, and never compiled here: building one would

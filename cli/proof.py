@@ -86,7 +86,11 @@ def _machine() -> Iterator[Check]:
 def _minds() -> Iterator[Check]:
     from commands.minds import weights  # noqa: PLC0415 — not needed to start the command
 
-    for package, extra in (("xllamacpp", "local"), ("pydantic_ai", "hosted")):
+    for package, extra in (
+        ("xllamacpp", "local"),
+        ("pydantic_ai", "hosted"),
+        ("hdbscan", "hdbscan"),
+    ):
         here = find_spec(package) is not None
         yield Check(
             package, True if here else None, "installed" if here else f'"logosphere[{extra}]"'
@@ -96,10 +100,23 @@ def _minds() -> Iterator[Check]:
         yield Check(
             known.name, True if file else None, str(file or f"mind model pull {known.name}")
         )
+    for embedder in ("local", "local:multilingual"):
+        yield _embedder(embedder)
     for key in ("OPENROUTER_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY"):
         yield Check(
             key, True if os.environ.get(key) else None, "set" if os.environ.get(key) else "not set"
         )
+
+
+def _embedder(name: str) -> Check:
+    from commands.embedders.choose import make_embedder  # noqa: PLC0415 — not needed to start
+    from commands.embedders.embedder import EmbedderUnavailable  # noqa: PLC0415
+
+    try:
+        make_embedder(name, os.environ)
+    except EmbedderUnavailable as error:
+        return Check(f"embedder {name}", None, error.sentence)
+    return Check(f"embedder {name}", True, "installed")
 
 
 def _store(store: Path | None) -> Iterator[Check]:

@@ -39,6 +39,9 @@ def main() -> None:
             break
         run("run", "1")
     run("drafts")
+    run("think", "What would somebody who knows better object to?")
+    run("thoughts")
+    run("cluster", "status")
     run("fork", "what-if", "--at", "draft:1", "--stay", "--reason", "what else could follow?")
     run("accept")
     run("history")

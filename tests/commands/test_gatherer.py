@@ -238,6 +238,33 @@ def test_what_was_recorded_behind_something_unknown_is_read(stage: Cast) -> None
     assert dump(kept.partition) == dump(partition_at(stage.log, stage.session))
 
 
+class Breaking(tuple[int, ...]):
+    """Members of a cluster; the user breaks off while the second one is read."""
+
+    __slots__ = ()
+
+    def __iter__(self) -> Iterator[int]:
+        """The first one."""
+        yield self[0]
+        raise KeyboardInterrupt
+
+
+def test_the_user_breaks_off_while_it_is_taken_over(stage: Cast) -> None:
+    """What was recorded is in the log: it is read from there, and not half of it twice."""
+    stage.thinks("of the sun")
+    behind = Gatherer(stage.log, stage.embedder_for, pytest.fail)
+    behind.at(stage.session, stage.state.version)
+    done = stage.thinks(*(sentence("moon", n) for n in range(4)))
+    events = tuple(
+        e.model_copy(update={"members": Breaking(e.members)}) if isinstance(e, ClusterFormed) else e
+        for e in done.events
+    )
+    with pytest.raises(KeyboardInterrupt):
+        behind.recorded(done._replace(events=events))
+    kept = behind.at(stage.session, stage.state.version)
+    assert dump(kept.partition) == dump(partition_at(stage.log, stage.session))
+
+
 def test_many_sessions_take_turns(stage: Cast) -> None:
     """More than are kept at hand."""
     stage.thinks_a_lot(2)

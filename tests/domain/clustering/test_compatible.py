@@ -59,6 +59,18 @@ def test_the_threshold_is_strict() -> None:
     assert stream.decides(vector([4, 3])) == []
 
 
+def test_ties_go_to_the_older_cluster() -> None:
+    """Two clusters with the very same middle: the lower id has it."""
+    stream = Stream(Rules(mode="off")).lives([vector([3, 4, 12])] * 6)
+    stream.happens(
+        ClusterFormed(cluster=1, members=(4, 5, 6), how="hdbscan", similarity=1),
+        ClusterFormed(cluster=2, members=(1, 2, 3), how="hdbscan", similarity=1),
+    )
+    stream.rules = Rules(mode="compatible")
+    stream.arrives(vector([3, 4, 12]), vector([4, 3, 12]))
+    assert stream.labels[6:] == [1, 1]
+
+
 def test_what_has_left_the_pool_founds_nothing() -> None:
     """However alike it is to what is new."""
     same = [vector([1, 0, 0])] * 2
