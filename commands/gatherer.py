@@ -6,6 +6,7 @@ where there is no decision, it stands alone. Both are told.
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from threading import RLock
 from typing import TYPE_CHECKING
@@ -46,6 +47,8 @@ class Gathered:
         self.partition = Partition(shelf_of(log, session))
         self.waiting: dict[int, str] = {}
         """Thoughts without a vector, by version, with their texts."""
+        self.model: str | None = None
+        """What the vectors are made with; None before the first one."""
         self._known: OrderedDict[bytes, Embedding] = OrderedDict()
 
     def catch_up(self, version: int) -> None:
@@ -76,11 +79,13 @@ class Gathered:
                     self._note(event.thought, text, event)
             case ConfigChanged(key="embedding_model"):
                 self._known.clear()
+                self.model = None
         self.version = version
 
     def _note(self, thought: int, text: str, event: ThoughtAdded | ThoughtEmbedded) -> None:
         if event.embedding is None or event.embedding_model is None or event.dimension is None:
             return
+        self.model = event.embedding_model
         same = Embedding(event.embedding_model, event.dimension, of=thought)
         self._known[_key(text)] = same
         if len(self._known) > TEXTS_KEPT:
@@ -136,11 +141,11 @@ class Gatherer:
             kept = self._kept.get(session.id)
             if kept is None or kept.version != before:
                 return
-            try:
+            del self._kept[session.id]  # half of it would be wrong
+            with suppress(Exception):  # it is in the log, and will be folded from there
                 for version, event in enumerate(events, before + 1):
                     kept.fold(version, event)
-            except Exception:  # noqa: BLE001 — it is in the log, and will be folded from there
-                del self._kept[session.id]
+                self._kept[session.id] = kept
 
     def embedded(self, session: Session, texts: Sequence[str]) -> Embedded:
         """Vectors for new thoughts, and for those of the pool that wait for theirs.
@@ -214,6 +219,13 @@ class Gatherer:
         embedder = self._embedder(config) if unknown else None
         if embedder is None:
             return known, None, None
+        if session is not None and gathered.model not in {None, embedder.model}:
+            self._on_problem(
+                f"Thoughts wait for their vectors: {embedder.name!r} is {embedder.model} now, and"
+                f" those of this session are of {gathered.model}; embed the pool anew with"
+                f" mind embed --model {embedder.name}."
+            )
+            return known, None, None
         made = embed(embedder, unknown, precision=config.embedding_precision, dimension=dimension)
         if made.problem is not None:
             self._on_problem(f"Some thoughts wait for their vectors: {made.problem}")
@@ -256,11 +268,16 @@ class Gatherer:
     def memory(self, session: Session) -> Memory:
         """What lies beyond the pool of a session."""
         active = frozenset(thought.version for thought in session.pool.active)
-        partition = self.at(session.id, session.version).partition
+        with self._lock:
+            clusters = self.at(session.id, session.version).partition.clusters
+            beyond = {
+                cluster: [m for m in clusters[cluster].members if m not in active]
+                for cluster in session.pool.sizes
+                if cluster in clusters
+            }
 
         def older(cluster: int) -> list[int]:
-            members = partition.clusters.get(cluster)
-            return [m for m in members.members if m not in active] if members else []
+            return beyond.get(cluster, [])
 
         def thought(version: int) -> Thought:
             return thoughts_at(self._log, session, [version])[0]

@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 from commands.command import Command, Decision
 from domain.actors import SYSTEM
-from domain.errors import BadSetting
 from domain.events import Caused, ConfigChanged, Event, ThoughtAdded, ThoughtEmbedded
 from domain.session import Session
 from domain.texts import checked_text
@@ -176,8 +175,6 @@ class ChangeEmbedder(Thinking):
     def decide(self, session: Session) -> Decision:
         """The setting, the pool's vectors, and new clusters: the old ones can't be compared."""
         old = session.config.embedding_model
-        if old == self.model:
-            raise BadSetting(f"The embedder is {old!r} already: mind embed --missing fills gaps.")
         yield ConfigChanged(key="embedding_model", old=old, new=self.model)
         pool = {thought.version for thought in session.pool.active}
         given = self.embedded.waiting if self.embedded.embedder == self.model else ()

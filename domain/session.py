@@ -76,7 +76,7 @@ class Session(NamedTuple):
 
 _PLACE = {name: place for place, name in enumerate(Session._fields)}
 
-SHAPE = 1
+SHAPE = 2
 """Raised whenever a field of a state changes: snapshots of another shape are not read."""
 
 
@@ -120,7 +120,7 @@ def _configured(session: Session, recorded: Recorded) -> Changes:
     event = cast("ConfigChanged", recorded.event)
     config = Config.model_validate({**session.config.model_dump(), event.key: event.new})
     kept = pool.resized(session.pool, config.active_pool_size)
-    if config.embedding_model != session.config.embedding_model:
+    if event.key == "embedding_model":
         kept = pool.unembedded(kept)
     return {"config": config, "pool": kept}
 

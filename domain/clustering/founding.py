@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from domain.clustering.calibration import Calibration
+from domain.clustering.calibration import ALIKE, Calibration
 from domain.clustering.linkage import linked
 from domain.clustering.vectors import Vectors
 from domain.events.clusters import Founder
@@ -21,7 +21,12 @@ Similarities = NDArray[np.float64]
 def similarities(rows: Vectors, calibration: Calibration) -> Similarities:
     """Of some thoughts to each other, rounded so that equal ones tie on any machine."""
     centred = rows - calibration.mean
-    return np.round(centred @ centred.T / calibration.scale, 9)
+    products = centred @ centred.T
+    lengths = np.sqrt(np.maximum(np.diag(products), 1e-12))
+    cosines = products / (lengths * lengths[:, None])
+    plain = products / calibration.scale
+    alike = np.where(cosines >= ALIKE, np.maximum(plain, cosines), plain)
+    return np.asarray(np.round(alike, 9), np.float64)
 
 
 def founder_for(wanted: Literal["auto", "linkage", "hdbscan"], candidates: int) -> Founder:

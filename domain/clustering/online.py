@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from domain.clustering.calibration import (
+    ALIKE,
     PRIOR,
     STEADY,
     STEADY_COUNT,
@@ -35,6 +36,9 @@ FOUNDING = 0.25
 GROWTH = 1.5
 """How many times more thoughts there are when the next calibration is due."""
 
+MOST_COMMON = 0.25
+"""The deviation at most: where a few themes are all there is, theirs is no measure of chance."""
+
 NEAREST = 32
 """Thoughts standing alone that a new one may found a cluster with."""
 
@@ -54,8 +58,9 @@ class Levels(NamedTuple):
 
 def levels(calibration: Calibration, rules: Rules) -> Levels:
     """The thresholds of these settings in the calibrated space."""
-    z = rules.granularity
-    return Levels(z * calibration.deviation, (z + FOUNDING) * calibration.deviation)
+    z, deviation = rules.granularity, min(calibration.deviation, MOST_COMMON)
+    # never more than it takes to say the same, however much all thoughts have in common
+    return Levels(min(z * deviation, ALIKE), min((z + FOUNDING) * deviation, ALIKE))
 
 
 def online(partition: Partition, new: list[int], rules: Rules) -> Iterator[ClusterEvent]:
@@ -142,19 +147,18 @@ class _Step:
         if not versions or table is None or not len(table):
             return
         vectors = partition.vectors(versions)
-        screened = table.similarities(vectors, calibration)
+        screened, alike = table.screened(vectors, calibration)
         keys = table.keys.copy()
         if among is not None:
-            rows = [partition.clusters[cluster].row for cluster in among]
-            screened = screened[:, np.isin(keys, rows)]
-            keys = keys[np.isin(keys, rows)]
+            wanted = np.isin(keys, [partition.clusters[cluster].row for cluster in among])
+            screened, alike, keys = screened[:, wanted], alike[:, wanted], keys[wanted]
         changed: set[int] = set()
         for place, version in enumerate(versions):
             line = screened[place]
             best = max(float(line.max(initial=-np.inf)), least)
             near = {
                 found.id
-                for row in keys[line >= best - 2 * MARGIN]
+                for row in keys[(line >= best - 2 * MARGIN) | alike[place]]
                 if (found := partition.at_row(int(row))) is not None
             }
             # those that changed since the screening are looked at exactly, whatever it said
@@ -201,11 +205,11 @@ class _Step:
             return sorted({*unplaced, *alone.newest(RELINKED)})
         if not unplaced:
             return []
-        near = alone.similarities(partition.vectors(unplaced), self._calibration)
+        near, alike = alone.screened(partition.vectors(unplaced), self._calibration)
         keys, least = alone.keys, self._levels.found - MARGIN
         found = set(unplaced)
         most = max(NEAREST, 2 * self._rules.min_cluster_size)
-        for line in near:
+        for line in np.where(alike, np.maximum(near, least), near):
             close = np.flatnonzero(line >= least)
             if len(close) > most + 1:  # itself is one of them
                 close = close[np.lexsort((keys[close], -line[close]))[: most + 1]]
@@ -223,8 +227,9 @@ class _Step:
             return
         ids = sorted(self._before)
         middles = np.stack([partition.centroid(cluster) for cluster in ids])
-        screened = alone.similarities(middles, self._calibration).max(axis=0)
-        close = alone.keys[screened >= self._levels.join - MARGIN]
+        screened, alike = alone.screened(middles, self._calibration)
+        near = (screened >= self._levels.join - MARGIN) | alike
+        close = alone.keys[near.any(axis=0)]
         yield from self._joined(sorted(int(key) for key in close), "reached", set(ids))
 
     def merge(self) -> Iterator[ClusterEvent]:
@@ -255,11 +260,13 @@ class _Step:
         if table is None or len(table) < 2:
             return None
         middles = np.stack([partition.centroid(cluster) for cluster in clusters])
-        screened = table.similarities(middles, calibration)
+        screened, alike = table.screened(middles, calibration)
         own = table.only([partition.clusters[cluster].row for cluster in clusters])
         screened[np.arange(len(clusters)), own] = -np.inf
+        alike[np.arange(len(clusters)), own] = False
         least = self._levels.join
-        near = np.argwhere(screened >= max(float(screened.max()), least) - 2 * MARGIN)
+        best = max(float(screened.max()), least)
+        near = np.argwhere((screened >= best - 2 * MARGIN) | alike)
         scores = [
             (calibration.similarity(middles[place], partition.centroid(other.id)), -one, -other.id)
             for place, column in near

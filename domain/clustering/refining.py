@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from domain.clustering.calibration import Calibration
+from domain.clustering.calibration import ALIKE, Calibration
 from domain.clustering.founding import cohesion, groups, similarities
 from domain.clustering.partition import ClusterEvent, Partition
 from domain.events import ClusterSplit, ThoughtClustered
@@ -100,7 +100,10 @@ def _moved(
         own = (near[:, 0] * size - squares[begin:]) / (size - 1)
         best = near[:, 1:].max(axis=1, initial=-np.inf)
         moves = (best >= least) & (best > own + reluctance)
-        leaving = np.flatnonzero(moves | (own < least - 2 * reluctance))
+        middle = middles[0] - calibration.mean
+        lengths = np.sqrt(squares[begin:] * calibration.scale * (middle @ middle))
+        alike = near[:, 0] * calibration.scale >= ALIKE * lengths
+        leaving = np.flatnonzero((moves | (own < least - 2 * reluctance)) & ~alike)
         if not len(leaving):
             return
         place = int(leaving[0])
@@ -125,7 +128,7 @@ def _neighbours(partition: Partition, cluster: int, calibration: Calibration) ->
     table = partition.centroids
     if table is None:
         return []
-    line = table.similarities(partition.centroid(cluster)[None], calibration)[0]
+    line = table.screened(partition.centroid(cluster)[None], calibration).similarities[0]
     near = np.arange(len(line))
     if len(line) > NEIGHBOURS + 1:  # itself is one of them
         # all as near as the last one that counts, so that ties do not depend on where rows stand

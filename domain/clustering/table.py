@@ -5,14 +5,29 @@ for screening: see :data:`MARGIN`. Rows move when one is dropped; nothing may de
 order.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from domain.clustering.calibration import Calibration
+from domain.clustering.calibration import ALIKE, Calibration
 from domain.clustering.vectors import Vector, Vectors
 
 MARGIN = 2e-5
 """By how much a screened similarity may differ from the exact one."""
+
+
+LIKELY = ALIKE - 0.02
+"""Cosine from which on a row is worth an exact look; near the mean the last digits are few."""
+
+
+class Screened(NamedTuple):
+    """Vectors against all rows: one line a vector, one column a row."""
+
+    similarities: NDArray[np.float32]
+    """But for :data:`MARGIN`, where the two do not say the same."""
+    alike: NDArray[np.bool_]
+    """Where they may say the same."""
 
 
 class Table:
@@ -21,6 +36,7 @@ class Table:
     def __init__(self, dimension: int) -> None:
         self._matrix: NDArray[np.float32] = np.zeros((0, dimension), np.float32)
         self._offset: NDArray[np.float32] = np.zeros(0, np.float32)
+        self._length: NDArray[np.float32] = np.zeros(0, np.float32)
         self._keys: NDArray[np.int64] = np.zeros(0, np.int64)
         self._place: dict[int, int] = {}
 
@@ -58,7 +74,9 @@ class Table:
             self._keys[place] = key
         self._matrix[place] = vector
         if calibration is not None:
+            centred = vector - calibration.mean
             self._offset[place] = vector @ calibration.mean
+            self._length[place] = np.sqrt(centred @ centred)
 
     def drop(self, key: int) -> None:
         """Forget a row; the last one takes its place."""
@@ -67,24 +85,30 @@ class Table:
         if place != last:
             self._matrix[place] = self._matrix[last]
             self._offset[place] = self._offset[last]
+            self._length[place] = self._length[last]
             self._keys[place] = moved = int(self._keys[last])
             self._place[moved] = place
 
     def measure(self, calibration: Calibration | None) -> None:
         """Take another calibration into account."""
         if calibration is not None:
-            size = len(self)
-            self._offset[:size] = self._matrix[:size] @ calibration.mean.astype(np.float32)
+            rows, mean = self._matrix[: len(self)], calibration.mean.astype(np.float32)
+            self._offset[: len(self)] = rows @ mean
+            centred = rows - mean
+            self._length[: len(self)] = np.sqrt(np.einsum("ij,ij->i", centred, centred))
 
-    def similarities(self, vectors: Vectors, calibration: Calibration) -> NDArray[np.float32]:
-        """Screen some vectors against all rows: one line a vector, one column a row."""
+    def screened(self, vectors: Vectors, calibration: Calibration) -> Screened:
+        """Screen some vectors against all rows."""
         size, mean = len(self), calibration.mean
         # this way round: a product that is wide and flat is several times as slow
         products = np.ascontiguousarray((self._matrix[:size] @ vectors.T.astype(np.float32)).T)
         products -= self._offset[:size]
         products += (mean @ mean - vectors @ mean).astype(np.float32)[:, None]
+        centred = vectors - mean
+        lengths = np.sqrt((centred * centred).sum(axis=1)).astype(np.float32)
+        alike = products >= (LIKELY * lengths[:, None]) * self._length[:size]
         products /= np.float32(calibration.scale)
-        return products
+        return Screened(products, alike)
 
     def only(self, keys: NDArray[np.int64] | list[int]) -> NDArray[np.int64]:
         """Where the rows of these keys stand."""
@@ -96,4 +120,5 @@ class Table:
             [self._matrix, np.zeros((room, self._matrix.shape[1]), np.float32)]
         )
         self._offset = np.concatenate([self._offset, np.zeros(room, np.float32)])
+        self._length = np.concatenate([self._length, np.zeros(room, np.float32)])
         self._keys = np.concatenate([self._keys, np.zeros(room, np.int64)])

@@ -11,7 +11,7 @@ from commands.thinking import (
     Placed,
 )
 from domain.actors import SYSTEM
-from domain.errors import BadSetting, BadText
+from domain.errors import BadText
 from domain.events import Caused, Event
 from tests.domain.happened import (
     EMBEDDER,
@@ -205,11 +205,15 @@ def test_what_has_left_the_pool_keeps_no_vector() -> None:
     assert [t.text for t in state.pool.waiting] == ["c"]
 
 
-def test_the_embedder_that_is_set_already_is_no_change() -> None:
-    """The sentence says what to do about thoughts that wait."""
-    given(thought("a")).when(ChangeEmbedder(model="local")).refused(
-        BadSetting, "The embedder is 'local' already"
+def test_the_same_embedder_can_begin_again() -> None:
+    """What stands behind its name may be another model by now."""
+    again = Embedded("local", waiting=((2, NORTH),))
+    state = (
+        given(thought("a", **with_vector()), formed(1, 2))
+        .when(ChangeEmbedder(model="local", embedded=again))
+        .then(configured("embedding_model", "local", "local"), embedded(2, 0.0, 1.0))
     )
+    assert [(t.embedded, t.cluster) for t in state.pool.active] == [(True, None)]
 
 
 def test_an_embedder_can_be_switched_off() -> None:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from domain.clustering.calibration import ALIKE
 from domain.clustering.decide import decide
-from domain.clustering.online import FOUNDING, levels
+from domain.clustering.online import FOUNDING, MOST_COMMON, levels
 from domain.clustering.partition import ClusterEvent
 from domain.clustering.refining import RELUCTANCE
 from domain.clustering.rules import Rules
@@ -246,18 +248,27 @@ class Space:
         assert naive.calibration is not None
         _, mean, self.scale, self.deviation = naive.calibration
         self.rows = {v: np.array(n) / 2**24 - mean for v, n in naive.vectors.items()}
-        self.join = rules.granularity * self.deviation
-        self.found = (rules.granularity + 0.25) * self.deviation
+        unit = min(self.deviation, MOST_COMMON)
+        self.join = min(rules.granularity * unit, ALIKE)
+        self.found = min((rules.granularity + 0.25) * unit, ALIKE)
 
     def link(self, some: Sequence[int], others: Sequence[int]) -> float:
         """The mean similarity of each to each."""
-        pairs = [float(self.rows[a] @ self.rows[b]) for a in some for b in others]
-        return sum(pairs) / len(pairs) / self.scale
+        middles = [np.mean([self.rows[m] for m in group], axis=0) for group in (some, others)]
+        return self._measured(*middles)
 
     def inner(self, members: Sequence[int]) -> float:
         """The mean similarity of all pairs."""
-        pairs = [float(self.rows[a] @ self.rows[b]) for a in members for b in members if a != b]
-        return sum(pairs) / len(pairs) / self.scale
+        rows = [self.rows[member] for member in members]
+        pairs = [self._measured(a, b) for a, b in combinations(rows, 2)]
+        return sum(pairs) / len(pairs)
+
+    def _measured(self, one: Any, other: Any) -> float:
+        """Those that say the same count with their cosine, if that is more."""
+        product = float(one @ other)
+        cosine = product / float(np.sqrt((one @ one) * (other @ other)))
+        plain = product / self.scale
+        return max(plain, cosine) if cosine >= ALIKE else plain
 
 
 def test_thresholds_are_counted_in_deviations() -> None:
@@ -266,7 +277,11 @@ def test_thresholds_are_counted_in_deviations() -> None:
     space = stream.partition.calibration
     assert space is not None
     assert FOUNDING == 0.25
-    assert levels(space, Rules(granularity=2)) == (2 * space.deviation, 2.25 * space.deviation)
+    unit = min(space.deviation, MOST_COMMON)
+    assert levels(space, Rules(granularity=2)) == (2 * unit, 2.25 * unit)
+    common = space._replace(deviation=0.9)
+    assert levels(common, Rules(granularity=2)) == (0.5, 0.5625)
+    assert levels(common, Rules(granularity=5)) == (ALIKE, ALIKE)
 
 
 def test_when_it_is_measured() -> None:
