@@ -378,7 +378,7 @@ def test_orthogonal_thoughts_stand_alone() -> None:
     assert stream.labels == [None] * 60
 
 
-@pytest.mark.parametrize("each", [5, 20])
+@pytest.mark.parametrize("each", [1, 5, 20])
 def test_a_thought_that_comes_again_and_again_is_with_itself(each: int) -> None:
     """Among others, whatever they are: nothing is more alike."""
     same = vector([9, -4, 7, *([1, -2] * 7)[:13]])
@@ -389,6 +389,21 @@ def test_a_thought_that_comes_again_and_again_is_with_itself(each: int) -> None:
     labels = {stream.partition.label(v) for v in stream.thoughts if vector_of(stream, v) == same}
     assert len(labels) == 1
     assert labels != {None}
+
+
+@pytest.mark.parametrize("each", [1, 5, 20])
+def test_a_mind_that_says_one_thing_alone_is_seen(each: int) -> None:
+    """The mean of all is that thing then: nothing is far from it, and yet it is one cluster."""
+    same = vector([9, -4, 7, *([1, -2] * 7)[:13]])
+    stream = Stream().lives([same] * 100, each=each)
+    assert set(stream.labels) == {1}
+
+
+def test_a_mind_with_two_themes_alone_is_seen() -> None:
+    """All that two thoughts have in common is theirs: it is no measure of chance."""
+    stream = Stream().lives(topics(200, kinds=2, noise=40, width=64))
+    sizes = Counter(label for label in stream.labels if label is not None)
+    assert [size > 60 for _, size in sizes.most_common(2)] == [True, True]
 
 
 def vector_of(stream: Stream, version: int) -> Stored:
