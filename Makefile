@@ -70,6 +70,7 @@ elsewhere: $(READY) ## Make .venv-elsewhere of another Python, for the tests tha
 
 bench: $(READY) ## Measure speed against the floor that SQLite sets.
 	$(PY) -m tests.benchmarks
+	$(PY) -m tests.benchmarks.quality
 
 docs: $(READY) ## Write the generated pages anew.
 	$(PY) docs/generate.py

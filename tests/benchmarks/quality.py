@@ -94,6 +94,7 @@ def batch(samples: int) -> Algorithm:
 
 ALGORITHMS: dict[str, Algorithm] = {
     "online": ours(Rules()),
+    "online, granularity=1.5": ours(Rules(granularity=1.5)),
     "online, stability=strict": ours(Rules(strict=True)),
     "online, founder=hdbscan": ours(Rules(founder="hdbscan")),
     "compatible": ours(Rules(mode="compatible")),
