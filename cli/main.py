@@ -1,5 +1,6 @@
 """`mind`: the command line. One file per noun; this one finds the file of a verb."""
 
+import os
 import sys
 from importlib import import_module
 from typing import Annotated
@@ -64,6 +65,8 @@ def _mind(
 
 def run() -> None:
     """The installed command: 0 done, 1 broken, 2 refused; errors are one sentence on stderr."""
+    # numpy's threads would spin for longer than the small products here take
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         build(sys.argv[1] if len(sys.argv) > 1 else None)()
     except LogosphereError as error:

@@ -181,8 +181,6 @@ def gatherer_for(log: EventLog) -> "Gatherer":
     """What gives the thoughts of a log their vectors and clusters; problems are told on stderr."""
     from commands.gatherer import Gatherer  # noqa: PLC0415 — only where somebody thinks
 
-    # its threads would spin for longer than these small products take
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     return Gatherer(log, embedder_for, on_problem=lambda sentence: talk(f"  ! {safe(sentence)}"))
 
 

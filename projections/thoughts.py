@@ -1,11 +1,13 @@
 """Thoughts looked up: of a cluster, like a text, since a moment, as an iteration was shown them."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from domain.clustering.fold import partition_at
+from domain.clustering.partition import Partition
 from domain.clustering.vectors import Stored, unpacked
 from domain.errors import NoSuchMoment
 from domain.events import MindInvoked, ThoughtAdded
@@ -34,12 +36,18 @@ class Thoughts:
 
     def __init__(self, log: Log, session: Session) -> None:
         self._log, self._session = log, session
-        self._partition = partition_at(log, session.id, session.version)
         self._active = frozenset(thought.version for thought in session.pool.active)
 
     def pool(self) -> list[Found]:
         """Those of the pool, oldest first."""
-        return self._found(sorted(self._active))
+        return [
+            Found(t.version, t.iteration, t.text, t.mind, t.origin, t.cluster, active=True)
+            for t in self._session.pool.active
+        ]
+
+    @cached_property
+    def _partition(self) -> Partition:
+        return partition_at(self._log, self._session.id, self._session.version)
 
     def since(self, version: int) -> list[Found]:
         """Those behind a version, oldest first."""

@@ -33,3 +33,54 @@ def test_thoughts_wait_where_there_is_no_embedder(asked: Mind) -> None:
     asked("think", "what of the wind?")
     assert "3 waiting for a vector" in asked("status", "--json").data["thoughts"]
     assert {e["data"].get("embedding") for e in added(asked)} == {None}
+
+
+def test_clusters_are_shown_as_of_any_moment(embedding: Mind) -> None:
+    """Status, members, graph and timeline; for people and for programs."""
+    for text in ("the moon pulls the sea", "the moon pulls water", "the moon draws the sea"):
+        assert embedding("think", text).code == 0
+    shown = embedding("cluster", "status", "--json").data
+    assert shown["thoughts"] == 3
+    assert shown["waiting"] == 0
+    assert [s["size"] for s in shown["standings"]] == [3]
+    cluster = shown["standings"][0]["id"]
+    assert embedding("cluster", "status", "--at", "2", "--json").data["clusters"] == 0
+    assert embedding("at", "2", "cluster", "status", "--json").data["clusters"] == 0
+    members = embedding("cluster", "show", f"cluster_{cluster}", "--json").data
+    assert len(members["members"]) == 3
+    assert members["turnings"][0]["kind"] == "cluster.formed"
+    assert "the moon pulls water" in embedding("cluster", "show", str(cluster)).out
+    refused = embedding("cluster", "show", "99")
+    assert refused.code == 2
+    assert "There is no cluster 99" in refused.err
+    assert embedding("cluster", "graph", "--dot").out.startswith("graph clusters {")
+    embedding("run", "1")
+    stages = embedding("cluster", "timeline", "--json").data
+    assert [stage["iteration"] for stage in stages] == [1]
+
+
+def test_thoughts_are_found_by_what_they_say(embedding: Mind) -> None:
+    """The most similar first, whatever was thought in between."""
+    for text in ("the moon pulls the sea", "taxes are due in June", "bread needs a hot oven"):
+        embedding("think", text)
+    found = embedding("thoughts", "--like", "baking a loaf", "-n", "2", "--json").data
+    assert found[0]["text"] == "bread needs a hot oven"
+    assert len(found) == 2
+    why = embedding("why", f"thought:{found[0]['version']}", "--json").data
+    assert (why[0]["origin"], why[0]["ancestors"]) == ("injected", [])
+    assert embedding("why", "thought:1").code == 2
+    assert embedding("thoughts", "--sampled", "7").code == 2
+
+
+def test_another_embedder_is_chosen_with_open_eyes(embedding: Mind) -> None:
+    """The setting alone is refused, with the way to do it; nothing is changed half way."""
+    embedding("think", "the moon pulls the sea")
+    refused = embedding("config", "--set", "token_limit=99", "--set", "embedding_model=off")
+    assert refused.code == 2
+    assert "mind embed --model off" in refused.err
+    assert embedding("config", "--json").data["token_limit"] != 99
+    assert embedding("embed", "--model", "local:multilingual").code == 0
+    assert {e["data"]["dimension"] for e in added(embedding)} == {384}
+    assert "waiting" not in embedding("status", "--json").data["thoughts"]
+    assert embedding("embed", "--model", "nonsense").code == 2
+    assert embedding("embed").code == 2
