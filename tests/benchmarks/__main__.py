@@ -58,6 +58,7 @@ def _published_rounding() -> None:
     W1 scales its vectors by a float32 sum whose last bit depends on the kernels that OpenBLAS
     picks for a processor. Where this can't be had, the reference fold alone is compared with.
     """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command line has it
     try:
         able = "avx2" in Path("/proc/cpuinfo").read_text(encoding="utf-8")
     except OSError:
