@@ -82,7 +82,7 @@ def _drafts(dialogue: Dialogue, limit: Limit, now: int) -> tuple[DraftSeen, ...]
 
 
 def _history(dialogue: Dialogue, limit: Limit, now: int) -> tuple[TurnSeen, ...]:
-    """The newest turns, oldest first, without holes: it ends where the budget does."""
+    """The newest turns, oldest first; one that does not fit is passed over, but the newest."""
     shown: list[TurnSeen] = []
     room = limit.chars
     for exchange in reversed(dialogue.history):
@@ -92,8 +92,9 @@ def _history(dialogue: Dialogue, limit: Limit, now: int) -> tuple[TurnSeen, ...]
             TurnSeen("self", exchange.answer, now - exchange.answered),
             TurnSeen("user", exchange.question, now - exchange.asked),
         ):
-            if len(shown) == limit.count or (len(turn.text) > room and shown):
+            if len(shown) == limit.count:
                 return tuple(reversed(shown))
-            shown.append(turn)
-            room -= len(turn.text)
+            if len(turn.text) <= room or not shown:
+                shown.append(turn)
+                room -= len(turn.text)
     return tuple(reversed(shown))

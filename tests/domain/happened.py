@@ -169,11 +169,13 @@ def run_ended(reason: Any = "draft", iterations: int = 1, run: str = RUN) -> Run
     return RunStopped(run=RunId(run), reason=reason, iterations=iterations)
 
 
-def exchanged(number: int) -> tuple[MessageSent, MindInvoked, Any, DraftAccepted]:
+def exchanged(
+    number: int, question: str | None = None
+) -> tuple[MessageSent, MindInvoked, Any, DraftAccepted]:
     """A whole exchange in the ``number``-th iteration: asked, drafted, accepted."""
     exchange = f"exc_{number}_000"
     return (
-        asked(f"question {number}", exchange, number),
+        asked(question or f"question {number}", exchange, number),
         invoked(number),
         drafted(1, f"this is the answer number {number}", number, exchange=exchange),
         accepted(1, exchange),

@@ -102,8 +102,8 @@ def test_a_draft_too_long_for_the_rest_is_left_out() -> None:
     assert [d.index for d in view.drafts] == [1]
 
 
-def test_history_has_no_holes() -> None:
-    """It ends where the budget does: a turn is never shown without those after it."""
+def test_history_is_the_newest_turns_that_fit() -> None:
+    """One that is too long for what is left is passed over, so that it silences no other."""
     past = [event for n in range(1, 8) for event in exchanged(n)]
     view = shown(given(configured("history_display_count", 20, 3), *past))
     assert [t.text for t in view.history] == [
@@ -114,6 +114,13 @@ def test_history_has_no_holes() -> None:
     view = shown(given(configured("history_display_chars", 4000, 100), *past))
     assert sum(len(t.text) for t in view.history) <= 100
     assert [t.text for t in view.history][-2:] == ["question 7", "this is the answer number 7"]
+    long = exchanged(8, question="x" * 500)
+    view = shown(given(configured("history_display_chars", 4000, 100), *past, *long))
+    assert [t.text for t in view.history][-3:] == [
+        "question 7",
+        "this is the answer number 7",
+        "this is the answer number 8",
+    ]
 
 
 def test_the_newest_turn_is_shown_however_long() -> None:

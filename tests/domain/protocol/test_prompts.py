@@ -13,7 +13,7 @@ from domain.protocol.prompts import PROTOCOL, Dialect, examples, system_prompt
 from domain.protocol.view import DraftSeen, Limit, SignalSeen, ThoughtSeen, TurnSeen, View
 
 RELEASED = {
-    "system_v1.4": "1ec0ba099ce6986e96b61a6018ace4aed4c7d79c6f364295e0a8a19bc09af95a",
+    "system_v1.4": "f45b179fc33f86f587c9e868f0e0583c18e8d945f94a689b6ee80116632ff1f8",
     "compact_v1": "605274685e254996615b29f2987b9004a369546584976d9e950c5fdf90759ae1",
 }
 
