@@ -132,7 +132,6 @@ def test_another_embedder_begins_again() -> None:
         ("clustering", "online", "off"),
         ("embedding_precision", "float16", "float32"),
         ("granularity", 1.5, 2.5),
-        ("embedding_model", "local", "local"),
         ("token_limit", 4000, 99),
     ],
 )
