@@ -159,7 +159,7 @@ class Gatherer:
         return Embedded(
             config.embedding_model,
             tuple(vectors[: len(texts)]),
-            _pairs(waiting, vectors[len(texts) :]),
+            _pairs([thought.version for thought in waiting], vectors[len(texts) :]),
             tokens,
             cost,
         )
@@ -173,20 +173,17 @@ class Gatherer:
 
     def late(self, session: Session, waiting: Sequence[tuple[int, str]]) -> Embedded:
         """Vectors for thoughts that are in the log without one, given with their texts."""
-        texts = [text for _, text in waiting]
+        versions, texts = [version for version, _ in waiting], [text for _, text in waiting]
         vectors, tokens, cost = self._vectors(session, session.config, texts)
-        pairs = tuple(
-            (version, vector)
-            for (version, _), vector in zip(waiting, vectors, strict=True)
-            if vector is not None
-        )
+        pairs = _pairs(versions, vectors)
         return Embedded(session.config.embedding_model, (), pairs, tokens, cost)
 
     def anew(self, session: Session, config: Config) -> Embedded:
         """Vectors for the whole pool by other settings."""
         pool = session.pool.active
         vectors, tokens, cost = self._vectors(None, config, [thought.text for thought in pool])
-        return Embedded(config.embedding_model, (), _pairs(pool, vectors), tokens, cost)
+        pairs = _pairs([thought.version for thought in pool], vectors)
+        return Embedded(config.embedding_model, (), pairs, tokens, cost)
 
     def _vectors(
         self, session: Session | None, config: Config, texts: list[str]
@@ -318,11 +315,11 @@ def _decided(
 
 
 def _pairs(
-    thoughts: Sequence[Thought], vectors: Sequence[Embedding | None]
+    versions: Sequence[int], vectors: Sequence[Embedding | None]
 ) -> tuple[tuple[int, Embedding], ...]:
     return tuple(
-        (thought.version, vector)
-        for thought, vector in zip(thoughts, vectors, strict=True)
+        (version, vector)
+        for version, vector in zip(versions, vectors, strict=True)
         if vector is not None
     )
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from commands.embedders.embedder import Answer, Embedder, EmbedderFailed
+from commands.minds.retry import jittered
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Patience:
         """Seconds until the next attempt; None where there is to be none."""
         if not failure.retryable or attempt >= self.attempts:
             return None
-        jitter = self.chance() * min(self.longest, self.base * 2.0 ** (attempt - 1))
+        jitter = jittered(attempt, self.base, self.longest, self.chance)
         pause = max(jitter, failure.retry_after or 0.0)
         return pause if pause <= self.longest and self.clock() + pause < self.ends else None
 

@@ -76,7 +76,7 @@ class Patient:
         """Seconds until the next attempt; None where there is to be none."""
         if not failure.retryable or attempt >= self.attempts:
             return None
-        jitter = self.chance() * min(self.longest, self.base * 2.0 ** (attempt - 1))
+        jitter = jittered(attempt, self.base, self.longest, self.chance)
         pause = max(jitter, min(failure.retry_after or 0.0, self.longest))
         return pause if spent + pause < self.budget else None
 
@@ -93,3 +93,15 @@ class Patient:
 
     def _since(self, began: float) -> int:
         return round((self.clock() - began) * 1000)
+
+
+def jittered(attempt: int, base: float, longest: float, chance: Callable[[], float]) -> float:
+    """Seconds to wait behind an attempt: anywhere below a bound that doubles with each.
+
+    Args:
+        attempt: which one failed, from 1.
+        base: the bound of the first.
+        longest: where doubling ends.
+        chance: uniform in [0, 1).
+    """
+    return chance() * min(longest, base * 2.0 ** (attempt - 1))

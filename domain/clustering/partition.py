@@ -5,7 +5,7 @@ machine and in any order, and a decision can be tried and taken back. Beside the
 copies for screening by matrix products; whatever comes near a threshold is computed exactly.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 
@@ -337,8 +337,3 @@ def _take(members: list[int], version: int) -> None:
         members.pop()
     else:
         members.remove(version)
-
-
-def only(events: Iterable[object]) -> list[ClusterEvent]:
-    """Those of some events that a partition is folded from."""
-    return [event for event in events if isinstance(event, ClusterEvent)]
