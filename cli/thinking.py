@@ -35,16 +35,8 @@ def think(
     with desk(store, session) as at:
         at.only_now()
         thought = checked_text(read_text(text, file), "thought")
-        gatherer = gatherer_for(at.log)
-        embedded = gatherer.embedded(at.state, [thought])
-        done = at.do(
-            InjectThought(
-                text=thought,
-                by=str(at.world.actor),
-                embedded=embedded,
-                gather=gatherer.decide,
-            )
-        )
+        wish = InjectThought(text=thought, by=str(at.world.actor))
+        done = at.do(gatherer_for(at.log).with_company(wish, at.state, [thought]))
     placed = done.state.pool.active[-1]
     company = "It stands alone so far" if placed.cluster is None else f"Cluster {placed.cluster}"
     out.talk(f"It is in the pool, as thought {placed.version}. {company}.")

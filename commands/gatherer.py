@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from threading import RLock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from commands.embedders.embedder import Embedder, EmbedderUnavailable
 from commands.handle import Done
-from commands.thinking import Embedded, Embedding, Placed
+from commands.thinking import Embedded, Embedding, Placed, Thinking
 from domain.config import Config
 from domain.events import ConfigChanged, Event, ThoughtAdded, ThoughtEmbedded
 from domain.ids import SessionId
@@ -30,6 +30,8 @@ SESSIONS_KEPT = 4
 
 TEXTS_KEPT = 10_000
 """Newest texts whose vectors are named again rather than made and stored again."""
+
+Wish = TypeVar("Wish", bound=Thinking)
 
 Listener = Callable[[str], object]
 """Told in one sentence what did not work."""
@@ -163,6 +165,11 @@ class Gatherer:
             tokens,
             cost,
         )
+
+    def with_company(self, wish: Wish, session: Session, texts: Sequence[str]) -> Wish:
+        """The same wish with vectors for its thoughts, which find company when it is decided."""
+        embedded = self.embedded(session, texts)
+        return wish.model_copy(update={"embedded": embedded, "gather": self.decide})
 
     def waiting(self, session: Session) -> dict[int, str]:
         """The texts of thoughts that have no vector, in the pool or beyond, oldest first."""

@@ -172,7 +172,7 @@ def iterate(
     began, command_id, reply = world.now(), world.command_id(), None
     try:
         reply = mind.reply(prepared.request, listen)
-        done = record(_gathered(understood(prepared, reply, by), gatherer, log.state(session)))
+        done = record(_in_company(understood(prepared, reply, by), gatherer, log.state(session)))
     except MindFailed as failure:
         watcher.answered(failure)
         done = failed(failure.sentence, failure.partial, failure.latency_ms, failure.attempts)
@@ -222,12 +222,8 @@ def _memory(gatherer: Gatherer | None, state: Session) -> Memory | None:
     return gatherer.memory(state) if gatherer is not None and recalls else None
 
 
-def _gathered(wish: RecordIteration, gatherer: Gatherer | None, state: Session) -> RecordIteration:
-    """The same wish with vectors for its thoughts, which find company when it is decided."""
-    if gatherer is None:
-        return wish
-    embedded = gatherer.embedded(state, wish.texts)
-    return wish.model_copy(update={"embedded": embedded, "gather": gatherer.decide})
+def _in_company(wish: RecordIteration, gatherer: Gatherer | None, now: Session) -> RecordIteration:
+    return wish if gatherer is None else gatherer.with_company(wish, now, wish.texts)
 
 
 def _answered(blank: MindInvoked, reply: Reply, output: Output | Unparseable) -> MindInvoked:

@@ -146,9 +146,8 @@ class Turn:
         partition = self._partition()
         if partition is None:
             return tuple(thoughts)
-        embedded = frozenset(partition.versions)
         return tuple(
-            t._replace(embedded=t.version in embedded, cluster=partition.label(t.version))
+            t._replace(embedded=partition.has(t.version), cluster=partition.label(t.version))
             for t in thoughts
         )
 
@@ -179,8 +178,7 @@ class Turn:
         wish = InjectThought(text=text, by=str(self.actor))
         gatherer = self._scene.gatherer
         if gatherer is not None:
-            embedded = gatherer.embedded(self._session, [text])
-            wish = wish.model_copy(update={"embedded": embedded, "gather": gatherer.decide})
+            wish = gatherer.with_company(wish, self._session, [text])
         return self._do(wish)
 
     def note(self, text: str, about: Sequence[int] = ()) -> int:

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 
 import numpy as np
 
+from domain.clustering.measures import mean_similarity
 from domain.clustering.partition import ClusterEvent, Partition
 from domain.clustering.rules import Rules
 from domain.clustering.vectors import Vector
@@ -55,9 +56,7 @@ def _found(partition: Partition, rules: Rules, active: frozenset[int]) -> Iterat
         members = [left[int(place)] for place in np.flatnonzero(labels == label)]
         inner = partition.vectors(members)
         inner /= np.sqrt((inner * inner).sum(axis=1, keepdims=True))
-        total = inner.sum(axis=0)
-        number = len(members)
-        cosine = (float(total @ total) - number) / (number * (number - 1))
+        cosine = mean_similarity(inner.sum(axis=0), len(members))
         yield ClusterFormed(
             cluster=partition.next_id,
             members=tuple(members),

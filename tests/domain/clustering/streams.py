@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from domain.actors import SYSTEM
-from domain.clustering import partition as partitions
 from domain.clustering.calibration import PRIOR
 from domain.clustering.decide import decide
 from domain.clustering.fold import fold_into
@@ -140,7 +139,7 @@ class Stream:
     @property
     def decided(self) -> list[ClusterEvent]:
         """All that was decided."""
-        return partitions.only(r.event for r in self.history)
+        return [r.event for r in self.history if isinstance(r.event, ClusterEvent)]
 
 
 def thought(stored: Stored, text: str = "x") -> ThoughtAdded:
