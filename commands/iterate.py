@@ -15,13 +15,12 @@ from domain.events import MindInvoked
 from domain.events.thinking import Outcome, packed
 from domain.ids import ExchangeId, SessionId
 from domain.log import Log
-from domain.protocol.compact import render_compact
 from domain.protocol.copies import without_copies
+from domain.protocol.dialects import prompt_text
 from domain.protocol.observe import observe, thoughts_limit
 from domain.protocol.output import Output, Unparseable
 from domain.protocol.parse import parse
 from domain.protocol.prompts import examples, system_prompt
-from domain.protocol.render import render
 from domain.protocol.view import View
 from domain.sampling import Memory, sample
 from domain.session import Session
@@ -119,11 +118,6 @@ def prepare(session: Session, mind: Mind, user_time: str, memory: Memory | None 
         outcome="ok",
     )
     return Prepared(view, request, invocation, asked.exchange)
-
-
-def prompt_text(view: View, dialect: str) -> str:
-    """The exact text that a mind of this dialect is shown."""
-    return render_compact(view) if dialect == "compact" else render(view)
 
 
 def iterate(

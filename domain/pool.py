@@ -54,6 +54,11 @@ def added(state: Pool, event: ThoughtAdded, version: int, size: int) -> Pool:
     return Pool((*state.active, thought)[-size:], state.total + 1, dimension)
 
 
+def passed(state: Pool) -> Pool:
+    """A thought whose text was taken away for good: it is counted, and thought no more."""
+    return state._replace(total=state.total + 1)
+
+
 def embedded(state: Pool, event: ThoughtEmbedded) -> Pool:
     """A thought has its vector."""
     return _changed(state, event.thought, embedded=True)._replace(dimension=event.dimension)

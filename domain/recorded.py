@@ -24,6 +24,8 @@ class Recorded(NamedTuple):
     cause: int | None
     """The version of the event that led to this one, where one did."""
     event: Event
+    redacted: bool = False
+    """Its content was taken away for good."""
 
     @property
     def when(self) -> datetime:

@@ -21,15 +21,20 @@ from domain.events import (
     DraftEmitted,
     DraftSeen,
     Event,
+    EventRedacted,
     ExchangesPruned,
     MessageSent,
     MindInvoked,
     MindSignalled,
     NoteAdded,
+    ReplayBegun,
     RunStarted,
     RunStopped,
+    SessionArchived,
     SessionForked,
     SessionLabelled,
+    SessionRenamed,
+    SessionRestored,
     SessionStarted,
     SignalChanged,
     ThoughtAdded,
@@ -67,6 +72,8 @@ class Session(NamedTuple):
     work: Work = Work()
     commands: tuple[CommandId, ...] = ()
     """The newest wishes that were carried out: none is carried out twice."""
+    archived: bool = False
+    """Put away: hidden from lists."""
 
     @property
     def upcoming(self) -> int:
@@ -76,7 +83,7 @@ class Session(NamedTuple):
 
 _PLACE = {name: place for place, name in enumerate(Session._fields)}
 
-SHAPE = 2
+SHAPE = 3
 """Raised whenever a field of a state changes: snapshots of another shape are not read."""
 
 
@@ -112,8 +119,25 @@ def fold(events: Iterable[Recorded], session: Session | None = None) -> Session 
 
 
 def _forked(session: Session, recorded: Recorded) -> Changes:
-    # the branch is nobody's run, whatever was going on at the fork point
-    return {"id": recorded.session, "work": session.work._replace(run=None)}
+    # the branch is nobody's run and is looked at, whatever its parent was at the fork point
+    return {
+        "id": recorded.session,
+        "work": session.work._replace(run=None),
+        "archived": False,
+    }
+
+
+def _renamed(session: Session, recorded: Recorded) -> Changes:
+    event = cast("SessionRenamed", recorded.event)
+    return {"title": event.title}
+
+
+def _archived(session: Session, recorded: Recorded) -> Changes:
+    return {"archived": True}
+
+
+def _restored(session: Session, recorded: Recorded) -> Changes:
+    return {"archived": False}
 
 
 def _configured(session: Session, recorded: Recorded) -> Changes:
@@ -163,6 +187,8 @@ def _invoked(session: Session, recorded: Recorded) -> Changes:
 
 def _thought(session: Session, recorded: Recorded) -> Changes:
     event = cast("ThoughtAdded", recorded.event)
+    if recorded.redacted:
+        return {"pool": pool.passed(session.pool)}
     size = session.config.active_pool_size
     return {"pool": pool.added(session.pool, event, recorded.version, size)}
 
@@ -222,6 +248,10 @@ _EVOLVE: dict[type[Event], Callable[[Session, Any], Changes]] = {
     SessionStarted: _misplaced,
     SessionForked: _forked,
     SessionLabelled: _nothing,
+    SessionRenamed: _renamed,
+    SessionArchived: _archived,
+    SessionRestored: _restored,
+    ReplayBegun: _nothing,
     ConfigChanged: _configured,
     MessageSent: _message,
     ExchangesPruned: _pruned,
@@ -241,4 +271,5 @@ _EVOLVE: dict[type[Event], Callable[[Session, Any], Changes]] = {
     NoteAdded: _nothing,
     RunStarted: _run_started,
     RunStopped: _run_stopped,
+    EventRedacted: _nothing,
 }

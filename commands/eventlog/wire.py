@@ -2,7 +2,8 @@
 
 A stored state is 32 bytes of chain hash and a msgpack map: ``schema``, ``at`` (µs since 1970),
 ``actor`` (``user:ann``), ``command`` (16 bytes), ``cause`` (a version, where there is one) and
-``data`` (the event's own fields).
+``data`` (the event's own fields). Of a redacted event the map is a stub: the same without its
+content, and with ``digest``, the sha256 of the map that was there.
 """
 
 from collections.abc import Mapping
@@ -122,6 +123,7 @@ class EventMapper(Mapper[str]):
                 CommandId(command),
                 cause,
                 class_.from_wire(data),
+                "digest" in envelope,
             )
         except (
             AttributeError,

@@ -3,7 +3,7 @@
 ``EVENTS`` maps each kind to its class: the only way from a stored name to code.
 """
 
-from domain.events.base import Caused, Event
+from domain.events.base import REDACTED, Caused, Event, Source
 from domain.events.clusters import (
     ClusterFormed,
     ClusteringCalibrated,
@@ -15,11 +15,16 @@ from domain.events.dialogue import ExchangesPruned, MessageSent
 from domain.events.drafts import DraftAccepted, DraftEmitted, DraftSeen
 from domain.events.notes import NoteAdded
 from domain.events.presence import SignalChanged
+from domain.events.redaction import EventRedacted
 from domain.events.runs import RunStarted, RunStopped
 from domain.events.sessions import (
     ConfigChanged,
+    ReplayBegun,
+    SessionArchived,
     SessionForked,
     SessionLabelled,
+    SessionRenamed,
+    SessionRestored,
     SessionStarted,
 )
 from domain.events.thinking import MindInvoked, MindSignalled, ThoughtAdded, ThoughtEmbedded
@@ -28,6 +33,10 @@ SessionEvent = (
     SessionStarted
     | SessionForked
     | SessionLabelled
+    | SessionRenamed
+    | SessionArchived
+    | SessionRestored
+    | ReplayBegun
     | ConfigChanged
     | MessageSent
     | ExchangesPruned
@@ -47,6 +56,7 @@ SessionEvent = (
     | NoteAdded
     | RunStarted
     | RunStopped
+    | EventRedacted
 )
 """The union that ``evolve`` must handle to the last member."""
 
@@ -56,6 +66,7 @@ EVENTS: dict[str, type[Event]] = {
 
 __all__ = [
     "EVENTS",
+    "REDACTED",
     "Caused",
     "ClusterFormed",
     "ClusterMerged",
@@ -66,18 +77,24 @@ __all__ = [
     "DraftEmitted",
     "DraftSeen",
     "Event",
+    "EventRedacted",
     "ExchangesPruned",
     "MessageSent",
     "MindInvoked",
     "MindSignalled",
     "NoteAdded",
+    "ReplayBegun",
     "RunStarted",
     "RunStopped",
+    "SessionArchived",
     "SessionEvent",
     "SessionForked",
     "SessionLabelled",
+    "SessionRenamed",
+    "SessionRestored",
     "SessionStarted",
     "SignalChanged",
+    "Source",
     "ThoughtAdded",
     "ThoughtClustered",
     "ThoughtEmbedded",

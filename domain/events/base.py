@@ -6,6 +6,18 @@ from pydantic import BaseModel, ConfigDict
 
 from domain.actors import Actor
 
+REDACTED = "[redacted]"
+"""What stands where a text was taken away for good."""
+
+
+class Source(NamedTuple):
+    """The event of another branch that something was picked from."""
+
+    session: str
+    version: int
+    hash: bytes
+    """The chain hash there: names the event for ever, whatever its session is called."""
+
 
 class Event(BaseModel):
     """Something that happened. Never changed, never deleted.
@@ -20,6 +32,8 @@ class Event(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     schema_version: ClassVar[int] = 1
+    content: ClassVar[tuple[str, ...]] = ()
+    """Fields that hold what people or minds said: what a redaction takes away."""
     kind: str
 
     def because(self, version: int, *, by: Actor | None = None) -> "Caused":
@@ -33,6 +47,21 @@ class Event(BaseModel):
             for name, value in self.__dict__.items()
             if value is not None and name != "kind"
         }
+
+    def redacted(self) -> Self:
+        """The same event without its content; what holds the history together stays.
+
+        A text becomes ``[redacted]``, a vector as many zero bytes, anything else its default.
+        """
+        return self.model_copy(update={name: self._blank(name) for name in self.content})
+
+    def _blank(self, name: str) -> Any:
+        value = getattr(self, name)
+        if isinstance(value, str):
+            return REDACTED
+        if isinstance(value, bytes) and name == "embedding":
+            return bytes(len(value))
+        return type(self).model_fields[name].default
 
     @classmethod
     def from_wire(cls, fields: dict[str, Any]) -> Self:

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from domain.events.base import Event
+from domain.events.base import Event, Source
 from domain.ids import ExchangeId
 
 
@@ -10,10 +10,13 @@ class MessageSent(Event):
     """The user asked something; an exchange is open until a draft is accepted."""
 
     kind: Literal["message.sent"] = "message.sent"
+    content = ("text",)
     exchange: ExchangeId
     text: str
     iteration: int
     """The iteration that sees it first."""
+    source: Source | None = None
+    """Where the exchange was picked from, if it was."""
 
 
 class ExchangesPruned(Event):

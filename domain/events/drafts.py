@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from domain.events.base import Event
+from domain.events.base import Event, Source
 from domain.ids import ExchangeId
 
 
@@ -10,6 +10,7 @@ class DraftEmitted(Event):
     """The mind offered an answer, or signalled about one (``+1``)."""
 
     kind: Literal["draft.emitted"] = "draft.emitted"
+    content = ("text",)
     exchange: ExchangeId
     index: int
     """1-based, absolute in its exchange."""
@@ -25,6 +26,8 @@ class DraftEmitted(Event):
     """The mind's own estimate from 0 to 1."""
     working: bool = False
     """The mind says that it is not done."""
+    source: Source | None = None
+    """Where it was picked from, if it was."""
 
 
 class DraftSeen(Event):

@@ -9,6 +9,7 @@ class NoteAdded(Event):
     """Somebody wrote down what they noticed; no mind is ever shown it."""
 
     kind: Literal["note.added"] = "note.added"
+    content = ("text",)
     text: str
     about: tuple[int, ...] = ()
     """Versions of the events that it speaks of."""

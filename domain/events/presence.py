@@ -10,6 +10,7 @@ class SignalChanged(Event):
     """The user said how present they are. Stays until the next one; never decays."""
 
     kind: Literal["signal.changed"] = "signal.changed"
+    content = ("status",)
     presence: Presence
     status: str = ""
     time: str

@@ -39,6 +39,7 @@ class RunStopped(Event):
     """A runner gave the session back, or was found to be gone (``lost``)."""
 
     kind: Literal["run.stopped"] = "run.stopped"
+    content = ("detail",)
     run: RunId
     reason: StopReason
     iterations: int

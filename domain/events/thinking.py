@@ -3,7 +3,7 @@
 import zlib
 from typing import Literal
 
-from domain.events.base import Event
+from domain.events.base import Event, Source
 
 Outcome = Literal["ok", "skipped", "unparseable", "failed"]
 
@@ -26,6 +26,7 @@ class MindInvoked(Event):
     """A mind was asked once: all that is needed to ask it the same again, and what came back."""
 
     kind: Literal["mind.invoked"] = "mind.invoked"
+    content = ("error", "raw", "repairs")
     iteration: int
     based_on: int
     """The version of the session that the prompt shows."""
@@ -73,6 +74,7 @@ class ThoughtAdded(Event):
     """A thought entered the pool. Its id is its own version."""
 
     kind: Literal["thought.added"] = "thought.added"
+    content = ("text", "embedding")
     text: str
     iteration: int
     mind: str
@@ -85,12 +87,15 @@ class ThoughtAdded(Event):
     embedding_model: str | None = None
     dimension: int | None = None
     """How many numbers the vector has."""
+    source: Source | None = None
+    """Where it was picked from, if it was."""
 
 
 class ThoughtEmbedded(Event):
     """A thought that waited for its vector got it, or another one, of the session's new model."""
 
     kind: Literal["thought.embedded"] = "thought.embedded"
+    content = ("embedding",)
     thought: int
     """Its version."""
     embedding: bytes | None = None

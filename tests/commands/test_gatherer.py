@@ -11,7 +11,6 @@ from commands.eventlog import EventLog
 from commands.forks import fork_session
 from commands.gatherer import SESSIONS_KEPT, Gatherer, thoughts_at
 from commands.handle import handle
-from commands.iterate import prompt_text
 from commands.sessions import ChangeConfig
 from commands.thinking import EmbedWaiting, InjectThought, Placed
 from domain.actors import SYSTEM
@@ -26,6 +25,7 @@ from domain.events import (
     ThoughtEmbedded,
 )
 from domain.ids import SessionId
+from domain.protocol.dialects import prompt_text
 from domain.protocol.observe import observe, thoughts_limit
 from domain.sampling import Recalled, Sample, sample
 from domain.session import Session

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from commands.iterate import prepare, prompt_text
+from commands.iterate import prepare
 from commands.recording import RecordIteration
 from commands.thinking import Embedded, Embedding, Placed
 from domain.actors import SYSTEM
@@ -13,6 +13,7 @@ from domain.config import Config
 from domain.errors import NothingAwaits
 from domain.events import Caused, DraftAccepted, DraftEmitted, Event, MindInvoked
 from domain.pool import Thought
+from domain.protocol.dialects import prompt_text
 from domain.protocol.observe import observe, thoughts_limit
 from domain.protocol.prompts import examples, system_prompt
 from domain.sampling import Memory, Recalled, Sample, sample

@@ -36,7 +36,7 @@ from tests.golden.write import EXAMPLES
 from tests.spec import after, given, recorded
 from tests.strategies import histories
 
-SHAPES = {2: "6623552af7548b1b"}
+SHAPES = {3: "48296d4830c8afa8"}
 """The state's fields and their types under each number, as a hash."""
 
 

@@ -19,17 +19,23 @@ from domain.events import (
     DraftEmitted,
     DraftSeen,
     Event,
+    EventRedacted,
     ExchangesPruned,
     MessageSent,
     MindInvoked,
     MindSignalled,
     NoteAdded,
+    ReplayBegun,
     RunStarted,
     RunStopped,
+    SessionArchived,
     SessionForked,
     SessionLabelled,
+    SessionRenamed,
+    SessionRestored,
     SessionStarted,
     SignalChanged,
+    Source,
     ThoughtAdded,
     ThoughtClustered,
     ThoughtEmbedded,
@@ -41,6 +47,7 @@ from domain.recorded import Draw, Recorded
 FOLDER = Path(__file__).parent
 EXCHANGE = ExchangeId("exc_24_000")
 CAUSE = 411
+SOURCE = Source("tides/what-if", 398, bytes(range(32)))
 DRAW = Draw((), 1_777_631_400_000_001, Actor("user", "ann"), CommandId(bytes(range(16))))
 
 EXAMPLES: tuple[Event, ...] = (
@@ -58,8 +65,14 @@ EXAMPLES: tuple[Event, ...] = (
         reason="a colder moon",
     ),
     SessionLabelled(label="before-lunch", version=3),
+    SessionRenamed(title="Tides, and what pulls"),
+    SessionArchived(reason="answered"),
+    SessionRestored(),
+    ReplayBegun(source="tides", after=1, upto=412),
     ConfigChanged(key="budget_usd", old=None, new=2.5),
-    MessageSent(exchange=EXCHANGE, text="Why are there\ntwo tides a day? 😀", iteration=24),
+    MessageSent(
+        exchange=EXCHANGE, text="Why are there\ntwo tides a day? 😀", iteration=24, source=SOURCE
+    ),
     ExchangesPruned(exchanges=(ExchangeId("exc_1_000"), ExchangeId("exc_9_001"))),
     DraftEmitted(
         exchange=EXCHANGE,
@@ -69,6 +82,7 @@ EXAMPLES: tuple[Event, ...] = (
         repeats=1,
         confidence=0.75,
         working=True,
+        source=SOURCE,
     ),
     DraftSeen(exchange=EXCHANGE, indexes=(1, 3)),
     DraftAccepted(exchange=EXCHANGE, index=3, by="auto-accept"),
@@ -107,6 +121,7 @@ EXAMPLES: tuple[Event, ...] = (
         embedding_of=17,
         embedding_model="minilm",
         dimension=2,
+        source=SOURCE,
     ),
     ThoughtEmbedded(
         thought=300,
@@ -132,6 +147,13 @@ EXAMPLES: tuple[Event, ...] = (
         patience=780,
     ),
     RunStopped(run=RunId("00" * 16), reason="failed", iterations=3, detail="HTTP 500"),
+    EventRedacted(
+        version=2,
+        what="message.sent",
+        digest=bytes(range(32)),
+        stub=bytes(range(32, 64)),
+        reason="It named a patient.",
+    ),
 )
 
 

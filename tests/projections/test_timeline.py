@@ -23,6 +23,10 @@ LINES = {
     "session.started": "Tides, “two” a day, local",
     "session.forked": "from tides/what-if@412: a colder moon",
     "session.labelled": "@before-lunch is 3",
+    "session.renamed": "Tides, and what pulls",
+    "session.archived": "answered",
+    "session.restored": "",
+    "replay.begun": "of tides, events 2 to 412",
     "config.changed": "budget_usd: off → 2.5",
     "message.sent": "exc_24_000: Why are there two tides a day? 😀",
     "exchanges.pruned": "exc_1_000, exc_9_001",
@@ -44,6 +48,7 @@ LINES = {
     "note.added": "The same thought three times. (about 17, 70000)",
     "run.started": "background, exactly 7",
     "run.stopped": "failed after 3: HTTP 500",
+    "event.redacted": "event 2 (message.sent): It named a patient.",
 }
 
 

@@ -16,7 +16,6 @@ import pytest
 from commands.dialogue import PruneExchanges, SendMessage
 from commands.drafts import AcceptDraft, MarkSeen
 from commands.forks import fork_session
-from commands.iterate import prompt_text
 from commands.minds.choose import make_mind
 from commands.minds.mind import Mind
 from commands.presence import SetSignal
@@ -26,6 +25,7 @@ from domain.actors import Actor
 from domain.config import Config
 from domain.events import MindInvoked
 from domain.ids import SessionId
+from domain.protocol.dialects import prompt_text
 from domain.protocol.observe import observe
 from domain.recorded import Recorded
 from domain.sampling import Sample
