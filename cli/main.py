@@ -22,7 +22,9 @@ NOUNS = {
     "presence": ("signal",),
     "notes": ("note",),
     "forks": ("fork", "at"),
-    "proof": ("verify", "doctor"),
+    "comparison": ("diff",),
+    "proof": ("verify", "head", "doctor"),
+    "redaction": ("redact",),
     "models": ("model",),
 }
 """Which file of this room holds which verbs, in the order of the help."""

@@ -1,55 +1,171 @@
-"""Is everything as it was written, and does everything work: verify, doctor."""
+"""Is everything as it was written, and does everything work: verify, head, doctor."""
 
 import os
 import sys
 from collections.abc import Iterator
 from importlib.metadata import version
 from importlib.util import find_spec
+from json import dumps
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from cli import output as out
 from cli.options import JsonFlag, StoreOption
 from cli.wiring import find_store, open_store
-from commands.eventlog import SQLITE_VERSION, Verdict
-from domain.errors import Broken, LogosphereError, NoStore
+from commands.eventlog import SQLITE_VERSION, EventLog, Verdict
+from commands.world import RealWorld
+from domain.errors import Broken, LogosphereError, NoStore, Refused
 from domain.ids import session_id
+
+if TYPE_CHECKING:
+    from commands.heads import Compared, Heads
 
 
 def verify(
     sessions: Annotated[
         list[str] | None, typer.Argument(help="Sessions with their ancestors; all by default.")
     ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Every session: the same as naming none.")
+    ] = False,
+    since_last: Annotated[
+        bool, typer.Option("--since-last", help="Only what came since the last whole proof.")
+    ] = False,
+    against: Annotated[
+        Path | None,
+        typer.Option("--against", help="Heads that were kept: mind head -o FILE.", metavar="FILE"),
+    ] = None,
+    key: Annotated[
+        Path | None,
+        typer.Option("--key", help="The public key that signed those heads.", metavar="FILE"),
+    ] = None,
     store: StoreOption = None,
     json: JsonFlag = False,
 ) -> None:
     """Prove that the history is what was written, by recomputing its hash chain.
 
-    Example: mind verify
+    Example: mind verify --against heads.json --key me.pub
     """
+    if sessions and (everything or since_last):
+        raise typer.BadParameter("name sessions, or look at all of them")
+    if key is not None and against is None:
+        raise typer.BadParameter("a key says who signed heads: add --against FILE")
+    if against is not None and (sessions or since_last):
+        raise typer.BadParameter("--against looks at the sessions that the file names")
     with open_store(store) as (_, log):
+        kept = _kept(against, key)
+        standing = _compared(log, kept)
         names = [session_id(name) for name in sessions] if sessions else None
-        verdicts = list(log.verify(names))
+        verdicts = list(log.verify(names, new=since_last))
+        unnamed = _unnamed(log, kept)
     findings = [finding for verdict in verdicts for finding in verdict.findings]
     events = sum(verdict.events for verdict in verdicts)
+    wrong = [one for one in standing if one.standing != "as written"]
     if json:
         out.as_json(
             {
                 "sessions": len(verdicts),
                 "events": events,
                 "findings": [finding._asdict() for finding in findings],
+                "heads": [one._asdict() for one in standing],
+                "signed_by": kept.key if kept else None,
             }
         )
     else:
         for finding in findings:
-            out.answer(f"{finding.session}: {finding.sentence}")
+            out.answer(f"{finding.session or 'the store'}: {finding.sentence}")
         if not findings:
+            which = "new event" if since_last else "event"
             where = out.count(len(verdicts), "session")
-            out.answer(f"{out.count(events, 'event')} of {where}: all as written.")
-    if findings:
-        raise Broken(f"{out.count(len(findings), 'event')} not as written; the others can be read.")
+            out.answer(f"{out.count(events, which)} of {where}: all as written.")
+        if kept is not None:
+            _tell_heads(kept, standing, unnamed)
+    if findings or wrong:
+        bad = len(findings) + len(wrong)
+        raise Broken(f"{out.count(bad, 'finding')}: not all is as written; the rest can be read.")
+
+
+def _kept(against: Path | None, key: Path | None) -> "Heads | None":
+    if against is None:
+        return None
+    from commands.heads import read_heads  # noqa: PLC0415 — only where heads are compared
+
+    return read_heads(against, key)
+
+
+def _compared(log: EventLog, kept: "Heads | None") -> "list[Compared]":
+    if kept is None:
+        return []
+    from commands.heads import compared  # noqa: PLC0415 — as above
+
+    return list(compared(log, kept.kept))
+
+
+def _unnamed(log: EventLog, kept: "Heads | None") -> int:
+    return len(set(log.sessions()) - {head.session for head in kept.kept}) if kept else 0
+
+
+_WHAT = {
+    "cut off": "ends at {now}: events {next} to {version} are gone",
+    "rewritten": "is another history: event {version} is not the one that was there",
+    "gone": "is gone, with all of its {version} events",
+}
+
+
+def _tell_heads(kept: "Heads", standing: "list[Compared]", unnamed: int) -> None:
+    for one in standing:
+        if one.standing != "as written":
+            what = _WHAT[one.standing].format(now=one.now, next=one.now + 1, version=one.version)
+            out.answer(f"{one.session} {what}.")
+    if all(one.standing == "as written" for one in standing):
+        whole = out.count(len(standing), "session")
+        signer = f"signed with {kept.key}" if kept.key else "unsigned"
+        out.answer(f"{whole} as whole as on {out.safe(kept.made)} ({signer}).")
+    out.talk(
+        "This proves that up to these heads nothing was cut off, changed or slipped in;"
+        " it says nothing about what came after them"
+        + (f", nor about {out.count(unnamed, 'session')} that they do not name" if unnamed else "")
+        + (
+            "."
+            if kept.key
+            else ", nor, since they are unsigned, against somebody who could change them too."
+        )
+    )
+
+
+def head(
+    sessions: Annotated[
+        list[str] | None, typer.Argument(help="Sessions; all of the store by default.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write it to a file.", metavar="FILE")
+    ] = None,
+    sign: Annotated[
+        Path | None,
+        typer.Option("--sign", help="Sign with this Ed25519 private key.", metavar="KEYFILE"),
+    ] = None,
+    store: StoreOption = None,
+) -> None:
+    """Export where each session stands, to be kept elsewhere: mind verify --against compares.
+
+    Example: mind head -o heads.json --sign ~/.ssh/id_ed25519
+    """
+    from commands.heads import heads_of  # noqa: PLC0415 — for this verb alone
+
+    with open_store(store) as (_, log):
+        names = [session_id(name) for name in sessions] if sessions else log.sessions()
+        data = heads_of(log, names, RealWorld.of_this_user(), sign)
+    if output is None:
+        out.as_json(data)
+        return
+    try:
+        output.write_text(dumps(data, indent=2) + "\n", "utf-8")
+    except OSError as error:
+        raise Refused(f"{str(output)!r} can't be written: {error.strerror or error}.") from None
+    signed = "signed " if sign else ""
+    out.talk(f"Wrote the {signed}heads of {out.count(len(names), 'session')} to {output}.")
 
 
 class Check(NamedTuple):
@@ -128,6 +244,8 @@ def _store(store: Path | None) -> Iterator[Check]:
             yield Check(
                 "writing", log.writable or None, "possible" if log.writable else "read only"
             )
+            if log.writable and not log.forget():
+                yield Check("redacted", None, "old bytes may be left: another program reads")
             yield from _history(log.verify())
     except NoStore as error:
         yield Check("store", None if store is None else False, error.sentence)
@@ -149,4 +267,5 @@ def _history(verdicts: Iterator[Verdict]) -> Iterator[Check]:
 def register(app: typer.Typer) -> None:
     """Add the verbs of this file."""
     app.command()(verify)
+    app.command()(head)
     app.command()(doctor)

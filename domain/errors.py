@@ -2,13 +2,14 @@
 
     LogosphereError
     ├── Refused                 the wish can't be granted as things are; exit code 2
-    │   ├── BadName, BadSetting, BadRef, NoSuchMoment
+    │   ├── BadName, BadSetting, BadRef, NoSuchMoment, AmbiguousRef, BadExpression
     │   ├── NoSuchSession, SessionExists, SessionIsEmpty
     │   ├── NothingAwaits, AnswerFirst, NothingToAccept, NoSuchDraft, DraftIsASignal, DraftIsLate
     │   ├── NoSuchExchange, NothingToPrune, NothingChanges, BadText
     │   ├── NoSuchCluster, NotAThought
     │   ├── SomeoneRuns, RunIsOver
-    │   ├── NoStore, NotAStore, StoreExists, StoreIsClosed, StoreIsTooNew, StoreIsReadOnly
+    │   ├── NoStore, NotAStore, StoreExists, StoreIsClosed, StoreOfAnotherLayout,
+    │   │   StoreIsReadOnly
     │   └── NoNews
     └── Broken                  the world failed us; exit code 1
         ├── LostRace            somebody appended first: reload and decide again
@@ -18,8 +19,10 @@
 Each holds one sentence that says what is and what to do.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NoReturn
+
+from domain.nearest import nearest
 
 
 class LogosphereError(Exception):
@@ -68,11 +71,25 @@ class BadSetting(Refused):
 class BadRef(Refused):
     """A text that names no moment at all."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, meant: str | None = None) -> None:
         super().__init__(
-            f"{text!r} names no moment: use a version (412), iter:24, exc_24_000, draft:3, ~2,"
-            " @label, an ISO time, or any of them after session@."
+            f"{text!r} names no moment: did you mean {meant}?"
+            if meant
+            else f"{text!r} names no moment: use a version (412), iter:24, exc_24_000, draft:3,"
+            " ~2, @label, an ISO time, or any of them after session@."
         )
+
+
+class AmbiguousRef(Refused):
+    """A ref that names several moments of this session."""
+
+    def __init__(self, ref: str, candidates: Sequence[str]) -> None:
+        *others, last = candidates
+        super().__init__(f"{ref!r} could be {', '.join(others)} or {last}: write one of them.")
+
+
+class BadExpression(Refused):
+    """A condition that can't be read, or can't be asked of a moment."""
 
 
 class NoSuchMoment(Refused):
@@ -90,10 +107,13 @@ class NoSuchMoment(Refused):
 
 
 class NoSuchSession(Refused):
-    """No stream has this name."""
+    """No stream has this name; of those that are ``having``, the nearest are named first."""
 
     def __init__(self, session: str, having: Iterable[str] = ()) -> None:
-        names = ", ".join(having)
+        having = list(having)
+        named = nearest(session, having)
+        names = ", ".join(named)
+        names += f" and {len(having) - len(named)} more" if len(having) > len(named) else ""
         super().__init__(
             f"There is no session {session!r}"
             + (f"; there are {names}." if names else " in this store (mind new NAME makes one).")
@@ -249,13 +269,13 @@ class StoreIsClosed(Refused):
         super().__init__(f"{where!r} can't be read ({why}): ask its owner for the right to.")
 
 
-class StoreIsTooNew(Refused):
-    """The file was laid out by a later version."""
+class StoreOfAnotherLayout(Refused):
+    """The file was laid out by a version that this one can't read."""
 
     def __init__(self, where: str, found: int, known: int) -> None:
         super().__init__(
             f"{where!r} has store layout {found}, this version reads layout {known}:"
-            " install a newer Logosphere."
+            " use the version of Logosphere that wrote it."
         )
 
 

@@ -127,16 +127,16 @@ def _forked(session: Session, recorded: Recorded) -> Changes:
     }
 
 
-def _renamed(session: Session, recorded: Recorded) -> Changes:
+def _renamed(_: Session, recorded: Recorded) -> Changes:
     event = cast("SessionRenamed", recorded.event)
     return {"title": event.title}
 
 
-def _archived(session: Session, recorded: Recorded) -> Changes:
+def _archived(_: Session, __: Recorded) -> Changes:
     return {"archived": True}
 
 
-def _restored(session: Session, recorded: Recorded) -> Changes:
+def _restored(_: Session, __: Recorded) -> Changes:
     return {"archived": False}
 
 

@@ -12,8 +12,8 @@ from hashlib import sha256
 HASH_LENGTH = 32
 
 
-def link(previous: bytes, version: int, stream: str, kind: str, payload: bytes) -> bytes:
-    """The hash of an event, from the hash before it and the payload's bytes."""
+def link(previous: bytes, version: int, stream: str, kind: str, digest: bytes) -> bytes:
+    """The hash of an event, from the hash before it and the sha256 of its payload."""
     name, what = stream.encode(), kind.encode()
     return sha256(
         b"".join(
@@ -24,7 +24,7 @@ def link(previous: bytes, version: int, stream: str, kind: str, payload: bytes) 
                 name,
                 len(what).to_bytes(2, "big"),
                 what,
-                sha256(payload).digest(),
+                digest,
             )
         )
     ).digest()

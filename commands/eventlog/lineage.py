@@ -1,20 +1,62 @@
 """Who inherits from whom: the ancestry of a session, a function of first events alone."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
+from commands.eventlog.wire import EventMapper, Row
 from domain.errors import NoSuchSession, StoreIsDamaged
 from domain.events import SessionForked
 from domain.ids import SessionId
-from domain.recorded import Recorded, Segment
+from domain.recorded import Segment
+
+
+class Birth(NamedTuple):
+    """How a stream began; never changes."""
+
+    name: str
+    """What its chain is sealed with: its id, unless an import gave it another one here."""
+    parent: SessionId | None
+    """None for a session that branched off no other."""
+    at: int
+    """The version of the parent behind which it began; 0 without one."""
+
+
+def born(mapper: EventMapper, first: Row, name: str, parent: str | None) -> Birth:
+    """How the stream of this first row began.
+
+    Args:
+        mapper: reads rows.
+        first: the stream's first row.
+        name: what it was born as.
+        parent: what its parent is called here, where that is another name than it gives.
+    """
+    fork = mapper.recorded(first).event
+    if not isinstance(fork, SessionForked):
+        return Birth(name, None, 0)
+    return Birth(name, SessionId(parent or fork.parent), fork.at_version)
 
 
 class Lineage:
     """The segments that make up a session's history, remembered, since they never change."""
 
-    def __init__(self, first_event: Callable[[SessionId], Recorded | None]) -> None:
-        self._first_event = first_event
-        self._origins: dict[SessionId, tuple[SessionId, int] | None] = {}
+    def __init__(self, birth: Callable[[SessionId], Birth | None]) -> None:
+        self._birth = birth
+        self._births: dict[SessionId, Birth] = {}
         self._paths: dict[SessionId, tuple[Segment, ...]] = {}
+
+    def birth(self, stream: SessionId) -> Birth:
+        """How a stream began.
+
+        Raises:
+            NoSuchSession: it is not there.
+        """
+        known = self._births.get(stream)
+        if known is None:
+            known = self._birth(stream)
+            if known is None:
+                raise NoSuchSession(stream)
+            self._births[stream] = known
+        return known
 
     def path(self, session: SessionId) -> tuple[Segment, ...]:
         """Segments, youngest first; the last one begins at version 1.
@@ -36,30 +78,15 @@ class Lineage:
                     f"Session {stream!r} is its own ancestor: check the store with mind verify."
                 )
             passed.add(stream)
-            origin = self._origin(stream)
-            after = origin[1] if origin else 0
-            if upto is None or after < upto:
-                segments.append(Segment(stream, after, upto))
-            if origin is None:
+            _, parent, at = self.birth(stream)
+            if upto is None or at < upto:
+                segments.append(Segment(stream, at, upto))
+            if parent is None:
                 break
-            parent, at = origin
             stream, upto = parent, at if upto is None else min(at, upto)
         path = tuple(segments)
         self._paths[session] = path
         return path
-
-    def _origin(self, stream: SessionId) -> tuple[SessionId, int] | None:
-        if stream not in self._origins:
-            first = self._first_event(stream)
-            if first is None:
-                raise NoSuchSession(stream)
-            fork = first.event
-            self._origins[stream] = (
-                (SessionId(fork.parent), fork.at_version)
-                if isinstance(fork, SessionForked)
-                else None
-            )
-        return self._origins[stream]
 
 
 def clipped(

@@ -1,29 +1,32 @@
 """The event log: append, read, state, fork, all through the ancestry of a session."""
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
-from commands.eventlog import verify
+from eventsourcing.persistence import StoredEvent
+
 from commands.eventlog.chain import HASH_LENGTH
 from commands.eventlog.follow import follow
-from commands.eventlog.lineage import Lineage, clipped
-from commands.eventlog.recorder import EventRecorder, checked, make_database
+from commands.eventlog.layout import checked, make_database
+from commands.eventlog.lineage import Birth, Lineage, born, clipped
+from commands.eventlog.proof import Proof
+from commands.eventlog.recorder import EventRecorder
+from commands.eventlog.redaction import redact
 from commands.eventlog.snapshots import Snapshots
 from commands.eventlog.states import States
+from commands.eventlog.verify import Verdict
 from commands.eventlog.wire import EventMapper, Row
 from domain.errors import (
     LogosphereError,
     LostRace,
     NoSuchMoment,
-    NoSuchSession,
     SessionExists,
     StoreExists,
     StoreIsDamaged,
     StoreIsFull,
 )
-from domain.events import SessionForked
 from domain.ids import SessionId
 from domain.recorded import Draw, Head, Recorded, Segment
 from domain.session import Session
@@ -44,16 +47,16 @@ class EventLog:
         """Open an existing store.
 
         Raises:
-            NoStore, NotAStore, StoreIsTooNew: there is nothing here that we could read.
+            NoStore, NotAStore, StoreOfAnotherLayout: there is nothing here that we could read.
         """
         self.file = directory / LOG_FILE
         checked(self.file)
         self.writable = writable
         self._recorder = _recorder(self.file, writable=writable)
         self._mapper = EventMapper()
-        self._lineage = Lineage(self._first_event)
+        self._lineage = Lineage(self._birth)
         snapshots = Snapshots(directory / SNAPSHOT_FILE, writable=writable)
-        self._states = States(snapshots, self._lineage, self._mapper, self.rows)
+        self._states = States(snapshots, self._lineage, self._mapper, self.rows, self._redactions)
 
     @classmethod
     def create(cls, directory: Path) -> "EventLog":
@@ -88,7 +91,7 @@ class EventLog:
             raise NoSuchMoment(session, str(after), [str(known.state.version)])
         if known.state.version > after:
             raise LostRace(f"session {session!r} is at {known.state.version}, not at {after}")
-        rows, head = self._mapper.sealed(Head(after, known.hash), session, draw)
+        rows, head = self._sealed(Head(after, known.hash), session, draw)
         positions = self._recorder.insert_events(rows) or ()
         return self._states.settled(session, known, draw, head, positions)
 
@@ -100,7 +103,7 @@ class EventLog:
             if draw is None:
                 return known.state
             onto = Head(known.state.version, known.hash)
-            rows, head = self._mapper.sealed(onto, session, draw)
+            rows, head = self._sealed(onto, session, draw)
             positions = self._recorder.insert_within(cursor, rows)
         return self._states.settled(session, known, draw, head, positions)
 
@@ -120,6 +123,36 @@ class EventLog:
         except LostRace:
             raise SessionExists(session) from None
         return head
+
+    def redact(self, targets: Mapping[SessionId, Sequence[int]], reason: str, draw: Draw) -> bool:
+        """Take the content of events away for good, for all sessions that share them.
+
+        Each gets an ``event.redacted`` at the end of the stream that holds it, in the same
+        transaction; kept states that may have held the content are deleted.
+
+        Args:
+            targets: versions by the stream that holds them.
+            reason: why, for whoever reads it later.
+            draw: when, who and which wish; its events are not looked at.
+
+        Returns:
+            Whether the old bytes are gone from the files; False while another process reads.
+
+        Raises:
+            NothingChanges: one of them is redacted already, or holds no content; nothing is done.
+        """
+        redact(self._recorder, self._mapper, self._lineage, targets, reason, draw)
+        return self.forget()
+
+    def forget(self) -> bool:
+        """Leave nothing of what was redacted in any file; whether that came about."""
+        gone = self._recorder.forget()
+        return self._states.forget() and gone
+
+    def _sealed(
+        self, onto: Head, session: SessionId, draw: Draw
+    ) -> tuple[Sequence[StoredEvent], Head]:
+        return self._mapper.sealed(onto, session, draw, self._lineage.birth(session).name)
 
     # reading
 
@@ -228,7 +261,8 @@ class EventLog:
 
     def exists(self, session: SessionId) -> bool:
         """Whether a session of this name has begun."""
-        return self._first_event(session) is not None
+        with self._recorder.reading() as cursor:
+            return self._recorder.birth(cursor, session) is not None
 
     def sessions(self) -> list[SessionId]:
         """All sessions, in order of their beginnings."""
@@ -267,38 +301,46 @@ class EventLog:
         known = self._states.known(session)
         return known.state if known is not None else None
 
+    def snapshots(self, session: SessionId) -> Iterator[tuple[int, Session | None]]:
+        """The states that are kept of a session's own events: version, and state if readable."""
+        yield from self._states.kept(session)
+
+    def _redactions(self) -> int:
+        with self._recorder.reading() as cursor:
+            return self._recorder.redactions(cursor)
+
     # proof
 
-    def verify(self, sessions: Iterable[SessionId] | None = None) -> Iterator[verify.Verdict]:
-        """Recompute the chains of sessions and their ancestors; of all, unless some are named."""
-        names = self.sessions() if sessions is None else self._with_ancestors(sessions)
-        for name in names:
-            yield verify.verify_stream(self._recorder, self._mapper, name)
+    def verify(
+        self, sessions: Iterable[SessionId] | None = None, *, new: bool = False
+    ) -> Iterator[Verdict]:
+        """Recompute the chains of sessions and their ancestors; of all, unless some are named.
 
-    def _with_ancestors(self, sessions: Iterable[SessionId]) -> list[SessionId]:
-        """The sessions and all they descend from, as far as that is still there."""
-        names: dict[SessionId, None] = {}
-        for session in sessions:
-            if not self.exists(session):
-                raise NoSuchSession(session, self.sessions()[:8])
-            stream: SessionId | None = session
-            while stream is not None and stream not in names:
-                names[stream] = None
-                stream = self._parent(stream)
-        return list(names)
+        When all of a store proves to be as written, that is remembered.
 
-    def _parent(self, stream: SessionId) -> SessionId | None:
-        try:
-            first = self._first_event(stream)
-        except LogosphereError:
-            return None  # said by the proof of the stream itself
-        fork = first.event if first is not None else None
-        return SessionId(fork.parent) if isinstance(fork, SessionForked) else None
+        Args:
+            sessions: which; all of them by default.
+            new: only what has come since all was as written the last time.
 
-    def _first_event(self, session: SessionId) -> Recorded | None:
+        Raises:
+            NoSuchSession: one of them is not there.
+        """
+        proof = Proof(
+            self._recorder,
+            self._mapper,
+            self._lineage.birth,
+            self.file.parent if self.writable else None,
+        )
+        having = self.sessions()
+        if sessions is not None:
+            yield from proof.of(sessions, having)
+        else:
+            yield from proof.of_new(having) if new else proof.of_all(having)
+
+    def _birth(self, stream: SessionId) -> Birth | None:
         with self._recorder.reading() as cursor:
-            rows = self._recorder.rows(cursor, session, 0, 2**62, 1)
-        return self._mapper.recorded(rows[0]) if rows else None
+            found = self._recorder.birth(cursor, stream)
+        return None if found is None else born(self._mapper, *found)
 
 
 def _recorder(file: Path, *, writable: bool) -> EventRecorder:

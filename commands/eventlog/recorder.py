@@ -1,6 +1,5 @@
 """The table of events in SQLite: how rows are written durably, guarded, and read in pages."""
 
-import os
 import random
 import sqlite3
 import threading
@@ -9,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from eventsourcing.persistence import PersistenceError, StoredEvent
 from eventsourcing.sqlite import (
@@ -20,62 +18,21 @@ from eventsourcing.sqlite import (
 )
 
 from commands.eventlog.faults import is_busy, translated
+from commands.eventlog.layout import NEVER_CHANGE, SCHEMA, database_uri
 from commands.eventlog.wire import Row
-from commands.holder import is_gone
 from domain.errors import (
-    Broken,
-    NoStore,
-    NotAStore,
-    StoreExists,
     StoreIsBusy,
-    StoreIsClosed,
     StoreIsFull,
-    StoreIsTooNew,
 )
 
-APPLICATION_ID = 0x4C4F474F  # "LOGO": what a store's file says it is
-LAYOUT = 1
 LOCK_TIMEOUT = 30.0
 """Seconds to wait for other writers before giving up."""
 
+FORGET_TIMEOUT = 5.0
+"""Seconds to wait for readers of what was redacted."""
+
 _BUSY_MS = 25
 """How long SQLite itself waits; above that we wait, since its growing naps starve the unlucky."""
-
-SCHEMA = (
-    # rowid is spelt out: an implicit one is renumbered by a dump, and positions would lie
-    """CREATE TABLE stored_events (
-        rowid INTEGER PRIMARY KEY,
-        originator_id TEXT NOT NULL,
-        originator_version INTEGER NOT NULL,
-        topic TEXT NOT NULL,
-        state BLOB NOT NULL,
-        UNIQUE (originator_id, originator_version)) STRICT""",
-    # the newest message, the iteration before a moment … are looked up, never scanned for
-    """CREATE INDEX stored_events_by_kind
-        ON stored_events (originator_id, topic, originator_version)""",
-    """CREATE TRIGGER events_never_change BEFORE UPDATE ON stored_events
-        BEGIN SELECT RAISE(ABORT, 'events never change'); END""",
-    """CREATE TRIGGER events_never_go BEFORE DELETE ON stored_events
-        BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END""",
-    # a stream grows by one; a fork begins anywhere, but only once, and nothing is below it.
-    # REPLACE deletes without asking the trigger above, so it must not find anything to replace
-    """CREATE TRIGGER streams_grow_by_one BEFORE INSERT ON stored_events
-        WHEN coalesce(
-            (SELECT max(originator_version) FROM stored_events
-                WHERE originator_id = NEW.originator_id
-                AND NEW.topic <> 'session.forked'),
-            CASE
-                WHEN NEW.topic <> 'session.forked' THEN 0
-                WHEN NEW.originator_version > 1 AND NOT EXISTS (
-                    SELECT 1 FROM stored_events WHERE originator_id = NEW.originator_id)
-                THEN NEW.originator_version - 1
-            END) IS NOT NEW.originator_version - 1
-        BEGIN SELECT RAISE(ABORT, 'a stream grows by one, from its beginning'); END""",
-    # a row that does not name its rowid has -1 here
-    """CREATE TRIGGER positions_only_grow BEFORE INSERT ON stored_events
-        WHEN NEW.rowid <> -1 AND NEW.rowid <= (SELECT max(rowid) FROM stored_events)
-        BEGIN SELECT RAISE(ABORT, 'positions only grow'); END""",
-)
 
 _COLUMNS = "originator_id, originator_version, rowid, topic, state"
 
@@ -96,6 +53,8 @@ class _Pool(SQLiteConnectionPool):
         try:
             connection.execute("PRAGMA synchronous=FULL")
             connection.execute("PRAGMA trusted_schema=OFF")
+            # what a redaction takes away leaves no trace in the pages it stood on
+            connection.execute("PRAGMA secure_delete=ON")
         except sqlite3.Error:
             connection.close()
             raise
@@ -108,11 +67,6 @@ class _Datastore(SQLiteDatastore):
         super().__init__(uri, originator_id_type="text")
         self.pool.close()
         self.pool = _Pool(db_name=uri)
-
-
-def database_uri(path: Path, *, mode: str) -> str:
-    """A SQLite URI for a file, whatever its name holds."""
-    return f"file:{quote(str(path.absolute()))}?{mode}"
 
 
 class EventRecorder(SQLiteApplicationRecorder):
@@ -154,6 +108,35 @@ class EventRecorder(SQLiteApplicationRecorder):
         cursor.execute("SELECT last_insert_rowid()")
         last = int(cursor.fetchone()[0])
         return range(last - len(stored_events) + 1, last + 1)
+
+    @staticmethod
+    def replace_within(cursor: sqlite3.Cursor, rows: Sequence[tuple[int, bytes]]) -> None:
+        """Give rows, by position, another state inside of :meth:`writing`: for redactions alone.
+
+        The guard is lifted and put back in the same transaction, so nobody ever sees the table
+        without it.
+        """
+        cursor.execute("DROP TRIGGER events_never_change")
+        cursor.executemany(
+            "UPDATE stored_events SET state=? WHERE rowid=?",
+            [(state, position) for position, state in rows],
+        )
+        cursor.execute(NEVER_CHANGE)
+
+    def forget(self) -> bool:
+        """Let nothing be left in the write-ahead log of what rows once held.
+
+        Returns:
+            Whether that came about; not while another process reads.
+        """
+        deadline = time.monotonic() + FORGET_TIMEOUT
+        while True:
+            with self.reading() as cursor:
+                cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                busy = bool(cursor.fetchone()[0])
+            if not busy or time.monotonic() > deadline:
+                return not busy
+            time.sleep(random.uniform(0.005, 0.02))  # noqa: S311 — a wait, no secret
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Cursor]:
@@ -258,95 +241,27 @@ class EventRecorder(SQLiteApplicationRecorder):
         )
         return cursor.fetchall()
 
+    @staticmethod
+    def birth(cursor: sqlite3.Cursor, stream: str) -> tuple[Row, str, str | None] | None:
+        """A stream's first row, the name it was born with, and what its parent is called here.
+
+        The parent is None where its name has not changed.
+        """
+        cursor.execute(
+            f"SELECT {_COLUMNS}, name, parent FROM stored_events"  # noqa: S608 — constants only
+            " LEFT JOIN aliases ON stream = originator_id"
+            " WHERE originator_id=? ORDER BY originator_version LIMIT 1",
+            (stream,),
+        )
+        found = cursor.fetchone()
+        return None if found is None else (found[:5], found[5] or stream, found[6])
+
+    @staticmethod
+    def redactions(cursor: sqlite3.Cursor) -> int:
+        """How many events were redacted."""
+        cursor.execute("SELECT count(*) FROM stored_events WHERE topic='event.redacted'")
+        return int(cursor.fetchone()[0])
+
     def close(self) -> None:
         """Let go of the file."""
         self.datastore.close()
-
-
-def make_database(path: Path) -> None:
-    """Lay out an empty log at ``path``: all of it or nothing, and by one process alone.
-
-    Raises:
-        StoreExists: there is one by now.
-        LogosphereError: the place can't be written.
-    """
-    _sweep(path)  # first: a kill may have come right before the last of it was cleared away
-    if path.exists():
-        raise StoreExists(str(path.parent))
-    _refuse_leftover(path)
-    new = path.with_name(f"{path.name}.{os.getpid()}.{os.urandom(4).hex()}.new")
-    try:
-        _lay_out(new)
-        os.link(new, path)  # unlike a rename, this never replaces what is there
-        _sync_directory(path.parent)
-    except FileExistsError:
-        raise StoreExists(str(path.parent)) from None
-    except (OSError, sqlite3.Error) as error:
-        raise translated(error, str(path)) from error
-    finally:
-        new.unlink(missing_ok=True)
-
-
-def _refuse_leftover(path: Path) -> None:
-    """SQLite would read a stray WAL into the new file as if it belonged there."""
-    wal = path.with_name(path.name + "-wal")
-    if wal.exists() and not path.exists():
-        raise Broken(
-            f"There is {wal.name} in {str(path.parent)!r} but no {path.name}:"
-            " put the log back, or remove the leftover if you know that it is one."
-        )
-
-
-def _sweep(path: Path) -> None:
-    """Remove what a killed process left half made."""
-    for leftover in path.parent.glob(f"{path.name}.*.new*"):
-        process = leftover.name.removeprefix(f"{path.name}.").partition(".")[0]
-        if process.isdigit() and is_gone(int(process)):
-            leftover.unlink(missing_ok=True)
-
-
-def _lay_out(new: Path) -> None:
-    connection = sqlite3.connect(database_uri(new, mode="mode=rwc"), uri=True)
-    try:
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("BEGIN")
-        for statement in SCHEMA:
-            connection.execute(statement)
-        connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version={LAYOUT}")
-        connection.commit()
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    finally:
-        connection.close()
-
-
-def _sync_directory(directory: Path) -> None:
-    """Make a new name as durable as what it names; some systems can't, and need not."""
-    if hasattr(os, "O_DIRECTORY"):
-        handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
-def checked(path: Path) -> None:
-    """Make sure that a file is a log of ours before anything reads it as one.
-
-    Raises:
-        NotAStore, StoreIsTooNew: it is something else.
-    """
-    try:
-        with path.open("rb") as file:
-            header = file.read(100)
-    except FileNotFoundError:
-        raise NoStore(str(path.parent)) from None
-    except OSError as error:
-        raise StoreIsClosed(str(path), error.strerror or str(error)) from error
-    if header[:16] != b"SQLite format 3\0" or len(header) < 100:
-        raise NotAStore(str(path))
-    if int.from_bytes(header[68:72], "big") != APPLICATION_ID:
-        raise NotAStore(str(path))
-    layout = int.from_bytes(header[60:64], "big")
-    if layout > LAYOUT:
-        raise StoreIsTooNew(str(path), layout, LAYOUT)

@@ -16,16 +16,16 @@ from typing import Any, NamedTuple, TypeVar
 import msgpack
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from commands.eventlog.recorder import database_uri
+from commands.eventlog.layout import database_uri
 from domain.ids import SessionId
 from domain.session import SHAPE, Session
 
 EVERY = 120
 """Events between snapshots: folding half as many, the usual case, takes a millisecond."""
 
-_LAYOUT = """CREATE TABLE IF NOT EXISTS snapshots (
+_LAYOUT = """CREATE TABLE IF NOT EXISTS states (
     session TEXT NOT NULL, version INTEGER NOT NULL, shape INTEGER NOT NULL,
-    hash BLOB NOT NULL, crc INTEGER NOT NULL, state BLOB NOT NULL,
+    redactions INTEGER NOT NULL, hash BLOB NOT NULL, crc INTEGER NOT NULL, state BLOB NOT NULL,
     UNIQUE (session, version, shape))"""
 
 
@@ -35,10 +35,13 @@ _TORN = (sqlite3.Error, OSError, ValueError, TypeError)
 """What reading a damaged file may raise: the texts of SQLite's own errors can be torn, too."""
 
 
-_SAVE = "INSERT OR REPLACE INTO snapshots VALUES (?,?,?,?,?,?)"
-_DROP = "DELETE FROM snapshots WHERE session=? AND version=?"
-_NEWEST = """SELECT version, hash, crc, state FROM snapshots
-    WHERE session=? AND version>? AND version<=? AND shape=? ORDER BY version DESC LIMIT 1"""
+_SAVE = "INSERT OR REPLACE INTO states VALUES (?,?,?,?,?,?,?)"
+_DROP = "DELETE FROM states WHERE session=? AND version=?"
+_FORGET = "DELETE FROM states WHERE redactions<?"
+_NEWEST = """SELECT version, hash, crc, state FROM states
+    WHERE session=? AND version>? AND version<=? AND shape=? AND redactions=?
+    ORDER BY version DESC LIMIT 1"""
+_KEPT = "SELECT version, hash, crc, state FROM states WHERE session=? AND shape=? ORDER BY version"
 
 
 class Snapshot(NamedTuple):
@@ -56,12 +59,19 @@ class Snapshots:
         self._writable = writable
         self._connection: sqlite3.Connection | None = None
         self._broken = False
+        self._forgotten = 0
         self._lock = threading.Lock()
 
-    def save(self, stream: SessionId, snapshots: Iterable[Snapshot]) -> None:
-        """Keep states of moments that ``stream`` itself holds."""
+    def save(self, stream: SessionId, snapshots: Iterable[Snapshot], redactions: int) -> None:
+        """Keep states of moments that ``stream`` itself holds.
+
+        Args:
+            stream: the session.
+            snapshots: its states.
+            redactions: how many events of the store were redacted when these were folded.
+        """
         rows = [
-            (stream, s.state.version, SHAPE, s.hash, zlib.crc32(packed), packed)
+            (stream, s.state.version, SHAPE, redactions, s.hash, zlib.crc32(packed), packed)
             for s in snapshots
             for packed in (_encoded(s.state),)
         ]
@@ -71,10 +81,38 @@ class Snapshots:
         """Forget a snapshot that the log does not bear out."""
         self._try(lambda connection: connection.execute(_DROP, (stream, version)), writing=True)
 
+    def forget(self, redactions: int) -> bool:
+        """Delete, for good, what was kept before so many events had been redacted.
+
+        Returns:
+            Whether nothing is left of it; the file may be in use, or out of order.
+        """
+        self._forgotten = redactions
+
+        def delete(connection: sqlite3.Connection) -> bool:
+            if not connection.execute(_FORGET, (redactions,)).rowcount:
+                return True
+            return not connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+
+        return not self._path.exists() or self._try(delete, writing=True) is True
+
+    def kept(self, stream: SessionId) -> list[tuple[int, Snapshot | None]]:
+        """All that is kept of a stream: versions and snapshots, None where one can't be read."""
+
+        def look(connection: sqlite3.Connection) -> list[tuple[int, Snapshot | None]]:
+            rows = connection.execute(_KEPT, (stream, SHAPE)).fetchall()
+            return [(int(row[0]), self._read(*row[1:])) for row in rows]
+
+        return self._try(look, writing=False) or []
+
     def newest(
-        self, parts: Iterable[tuple[SessionId, int, int]]
+        self, parts: Iterable[tuple[SessionId, int, int]], redactions: int
     ) -> tuple[SessionId, int, Snapshot | None] | None:
         """The newest snapshot within these parts of a path (youngest first).
+
+        Args:
+            parts: of the path.
+            redactions: how many events of the store are redacted now.
 
         Returns:
             Its stream, its version, and the snapshot, or None in its place if it can't be read.
@@ -84,11 +122,14 @@ class Snapshots:
             connection: sqlite3.Connection,
         ) -> tuple[SessionId, int, Snapshot | None] | None:
             for stream, after, upto in parts:
-                row = connection.execute(_NEWEST, (stream, after, upto, SHAPE)).fetchone()
+                span = (stream, after, upto, SHAPE, redactions)
+                row = connection.execute(_NEWEST, span).fetchone()
                 if row is not None:
                     return stream, int(row[0]), self._read(*row[1:])
             return None
 
+        if redactions != self._forgotten:  # whoever redacted may have been killed before this
+            self.forget(redactions)
         return self._try(look, writing=False)
 
     def _try(self, action: Callable[[sqlite3.Connection], T], *, writing: bool) -> T | None:
@@ -134,6 +175,7 @@ class Snapshots:
                 # without fsync: what a power cut takes from a cache is folded again
                 connection.execute("PRAGMA journal_mode=WAL")
                 connection.execute("PRAGMA synchronous=NORMAL")
+                connection.execute("PRAGMA secure_delete=ON")
                 connection.execute(_LAYOUT)
         return self._connection
 

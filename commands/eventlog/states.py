@@ -22,11 +22,14 @@ _BATCH = 16
 
 
 class Known(NamedTuple):
-    """A state at the head of a session, its hash, and the version of its newest snapshot."""
+    """A state at the head of a session, and what is known of it."""
 
     state: Session
     hash: bytes
     snapshot: int
+    """The version of its newest snapshot."""
+    redactions: int
+    """How many events of the store had been redacted when it was folded."""
 
 
 class States:
@@ -38,9 +41,10 @@ class States:
         lineage: Lineage,
         mapper: EventMapper,
         rows: Callable[..., Iterator[Row]],
+        redactions: Callable[[], int],
     ) -> None:
         self._snapshots, self._lineage = snapshots, lineage
-        self._mapper, self._rows = mapper, rows
+        self._mapper, self._rows, self._redactions = mapper, rows, redactions
         self._known: OrderedDict[SessionId, Known] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -52,13 +56,29 @@ class States:
         """What is remembered, without a look at the log."""
         return self._known.get(session)
 
+    def kept(self, session: SessionId) -> Iterator[tuple[int, Session | None]]:
+        """All snapshots of a session's own events: version, and state if readable."""
+        for version, snapshot in self._snapshots.kept(session):
+            yield version, snapshot.state if snapshot is not None else None
+
+    def forget(self) -> bool:
+        """Let go of states that may hold what has been redacted; whether none are left."""
+        with self._lock:
+            self._known.clear()
+        return self._snapshots.forget(self._redactions())
+
     def newest(self, session: SessionId) -> Known:
         """The state at the head, which others may have moved."""
-        known = self._known.get(session) or self._cold(session, None)
+        known = self._valid(session) or self._cold(session, None)
         state, hash_ = known.state, known.hash
         for row in self._rows(session, after=state.version):
             state, hash_ = self._evolved(state, row), row[4][:HASH_LENGTH]
-        return self._remember(session, state, hash_, known.snapshot)
+        return self._remember(session, known._replace(state=state, hash=hash_))
+
+    def _valid(self, session: SessionId) -> Known | None:
+        """What is remembered, unless something has been redacted since."""
+        known = self._known.get(session)
+        return known if known is not None and known.redactions == self._redactions() else None
 
     def at(self, session: SessionId, version: int) -> Session:
         """The state as of a version.
@@ -66,7 +86,7 @@ class States:
         Raises:
             NoSuchMoment: the session does not have it.
         """
-        known = self._known.get(session)
+        known = self._valid(session)
         if known is None or known.state.version > version:
             return self._cold(session, version).state
         state = known.state
@@ -98,7 +118,7 @@ class States:
                 event,
             )
             state = evolve(state, recorded)
-        return self._remember(session, state, head.hash, known.snapshot).state
+        return self._remember(session, known._replace(state=state, hash=head.hash)).state
 
     def _evolved(self, state: Session | None, row: Row) -> Session:
         try:
@@ -113,12 +133,13 @@ class States:
         """A state from the newest true snapshot and the events behind it."""
         parts = clipped(self._lineage.path(session), 0, version)
         parts.reverse()
-        state, hash_, saved = self._snapshot(session, parts)
+        redactions = self._redactions()
+        state, hash_, saved = self._snapshot(session, parts, redactions)
         fresh: list[Snapshot] = []
         stream = session
         for row in self._rows(session, after=state.version if state else 0, upto=version):
             if fresh and (row[0] != stream or len(fresh) == _BATCH):
-                self._snapshots.save(stream, fresh)
+                self._snapshots.save(stream, fresh, redactions)
                 fresh = []
             stream = SessionId(row[0])
             state, hash_ = self._evolved(state, row), row[4][:HASH_LENGTH]
@@ -126,16 +147,16 @@ class States:
                 fresh.append(Snapshot(state, hash_))
                 saved = state.version
         if fresh:
-            self._snapshots.save(stream, fresh)
+            self._snapshots.save(stream, fresh, redactions)
         if state is None or (version is not None and state.version != version):
             raise NoSuchMoment(session, str(version), [str(state.version)] if state else [])
-        return Known(state, hash_, saved)
+        return Known(state, hash_, saved, redactions)
 
     def _snapshot(
-        self, session: SessionId, parts: list[tuple[SessionId, int, int]]
+        self, session: SessionId, parts: list[tuple[SessionId, int, int]], redactions: int
     ) -> tuple[Session | None, bytes, int]:
         """The newest snapshot whose hash the log still has at its moment; others are dropped."""
-        while (found := self._snapshots.newest(parts)) is not None:
+        while (found := self._snapshots.newest(parts, redactions)) is not None:
             stream, version, snapshot = found
             if snapshot is not None and snapshot.state.version == version:
                 row = next(self._rows(session, after=version - 1, upto=version, page=1), None)
@@ -147,11 +168,11 @@ class States:
             ]
         return None, BEGINNING.hash, 0
 
-    def _remember(self, session: SessionId, state: Session, hash_: bytes, saved: int) -> Known:
-        if state.version - saved >= EVERY and state.id == session:
-            self._snapshots.save(session, [Snapshot(state, hash_)])
-            saved = state.version
-        known = Known(state, hash_, saved)
+    def _remember(self, session: SessionId, known: Known) -> Known:
+        state = known.state
+        if state.version - known.snapshot >= EVERY and state.id == session:
+            self._snapshots.save(session, [Snapshot(state, known.hash)], known.redactions)
+            known = known._replace(snapshot=state.version)
         with self._lock:
             self._known[session] = known
             self._known.move_to_end(session)

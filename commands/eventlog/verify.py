@@ -1,13 +1,15 @@
 """Proof that a history is what was written: the chain recomputed, event by event."""
 
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from typing import Any, NamedTuple, TypeVar
 
 from commands.eventlog.chain import HASH_LENGTH, link
+from commands.eventlog.lineage import Birth, born
 from commands.eventlog.recorder import EventRecorder
-from commands.eventlog.wire import EventMapper, Row
+from commands.eventlog.wire import EventMapper, Row, original
 from domain.errors import LogosphereError
-from domain.events import SessionForked
+from domain.events import EventRedacted, SessionForked
 from domain.ids import SessionId
 from domain.recorded import BEGINNING
 
@@ -39,40 +41,117 @@ def verify_stream(recorder: EventRecorder, mapper: EventMapper, stream: SessionI
     After a broken event the chain goes on from the hash that is stored, so that each damaged
     event is named once, and not all that follow it.
     """
-    return _Proof(recorder, mapper, stream).verdict()
+    return _Chain(recorder, mapper, stream).verdict()
 
 
-class _Proof:
-    """The proof of one stream as it goes along."""
+def verify_since(
+    recorder: EventRecorder, mapper: EventMapper, position: int, hash_: bytes
+) -> Iterator[Verdict]:
+    """Recompute the chains behind a position of the store, however long they were before it.
+
+    Args:
+        recorder: where the rows are.
+        mapper: reads them.
+        position: up to here everything has been proved before.
+        hash_: the chain hash of the event there, then.
+
+    Yields:
+        A verdict for each stream that has grown, and one for the store's name ``""`` where the
+        event at ``position`` is no longer the one it was.
+    """
+    with recorder.reading() as cursor:
+        known = recorder.rows_by_position(cursor, position - 1, 1) if position else []
+    if position and (not known or known[0][2] != position or known[0][4][:HASH_LENGTH] != hash_):
+        sentence = f"the event at position {position} is not the one that was verified"
+        yield Verdict(SessionId(""), 0, (Finding(SessionId(""), 0, sentence),))
+        return
+    chains: dict[str, _Chain] = {}
+    while True:
+        with recorder.reading() as cursor:
+            rows = recorder.rows_by_position(cursor, position, PAGE)
+        for row in rows:
+            if row[0] not in chains:
+                chains[row[0]] = _Chain(recorder, mapper, SessionId(row[0]))
+            chains[row[0]].check(row)
+        if len(rows) < PAGE:
+            break
+        position = rows[-1][2]
+    for chain in chains.values():
+        yield chain.closed()
+
+
+class _Chain:
+    """The chain of one stream, checked as its rows come along."""
 
     def __init__(self, recorder: EventRecorder, mapper: EventMapper, stream: SessionId) -> None:
         self._recorder, self._mapper, self._stream = recorder, mapper, stream
         self._findings: list[Finding] = []
         self._unreadable: set[int] = set()
+        self._stubs: dict[int, bytes] = {}
+        self._redactions: dict[int, EventRedacted] = {}
+        self._name: str = stream
+        self._count, self._expected, self._previous = 0, 0, b""
 
     def verdict(self) -> Verdict:
-        count, expected, previous = 0, 0, b""
+        """Check all rows of the stream, and its index."""
         for row in self._rows():
-            _, version, _, kind, state = row
-            count += 1
-            if not _is_row(row):
-                self._find(expected or 1, f"event {expected or 1} is not even a row of events")
-                previous, expected = b"", expected + 1
-                continue
-            if count == 1:
-                expected, previous = self._beginning(row)
-            if version != expected:
-                self._hole(expected, version - 1)
-                previous = b""  # what it chained on is gone
-            sealed = state[:HASH_LENGTH]
-            if previous and link(previous, version, row[0], kind, state[HASH_LENGTH:]) != sealed:
+            self.check(row)
+        self._check_index(self._count)
+        return self.closed()
+
+    def check(self, row: Row) -> None:
+        """Check one more row, behind the one before it."""
+        _, version, _, kind, state = row
+        self._count += 1
+        if not _is_row(row):
+            which = self._expected or 1
+            self._find(which, f"event {which} is not even a row of events")
+            self._previous, self._expected = b"", self._expected + 1
+            return
+        if self._count == 1:
+            self._expected, self._previous = self._start(row)
+        if version != self._expected:
+            self._hole(self._expected, version - 1)
+            self._previous = b""  # what it chained on is gone
+        sealed, payload = state[:HASH_LENGTH], state[HASH_LENGTH:]
+        digest = sha256(payload).digest()
+        if self._previous and link(self._previous, version, self._name, kind, digest) != sealed:
+            was = original(payload)
+            if was and link(self._previous, version, self._name, kind, was) == sealed:
+                self._stubs[version] = digest
+            else:
                 self._find(
-                    version,
-                    f"event {version} ({kind}) is not what was written, or not where",
+                    version, f"event {version} ({kind}) is not what was written, or not where"
                 )
-            previous, expected = sealed, version + 1
-        self._check_index(count)
-        return Verdict(self._stream, count, tuple(self._findings))
+        if kind == "event.redacted":
+            self._note(row)
+        self._previous, self._expected = sealed, version + 1
+
+    def closed(self) -> Verdict:
+        """The verdict, once no more rows come."""
+        for version, stub in self._stubs.items():
+            said = self._redactions.get(version)
+            if said is None or said.stub != stub:
+                self._find(version, f"event {version} was emptied, and no redaction says so")
+        for version, said in self._redactions.items():
+            if version not in self._stubs and not self._is_stub(version, said.stub):
+                self._find(version, f"event {version} was redacted, and holds something again")
+        return Verdict(self._stream, self._count, tuple(sorted(self._findings)))
+
+    def _note(self, row: Row) -> None:
+        try:
+            event = self._mapper.recorded(row).event
+        except LogosphereError:
+            return  # its link is broken, and named already
+        if isinstance(event, EventRedacted):
+            self._redactions[event.version] = event
+
+    def _is_stub(self, version: int, digest: bytes) -> bool:
+        """Whether a version holds this stub; what can't be read is named elsewhere."""
+        rows = _tolerant(lambda: self._page(version - 1, 1, version))
+        if not rows or not _is_row(rows[0]):
+            return True
+        return sha256(rows[0][4][HASH_LENGTH:]).digest() == digest
 
     def _find(self, version: int, sentence: str) -> None:
         self._findings.append(Finding(self._stream, version, sentence))
@@ -83,7 +162,19 @@ class _Proof:
         which = f"event {first}" if first == last else f"event {first} to {last}"
         self._find(first, f"{which} is missing")
 
-    def _beginning(self, row: Row) -> tuple[int, bytes]:
+    def _start(self, row: Row) -> tuple[int, bytes]:
+        """The version and hash that the first row to be checked has to continue."""
+        _, version, _, kind, _ = row
+        birth = _tolerant(lambda: _birth(self._recorder, self._mapper, self._stream))
+        if birth is not None:
+            self._name = birth.name
+        if kind not in {"session.started", "session.forked"}:
+            before = _tolerant(lambda: self._page(version - 2, 1, version - 1))
+            if before and _is_row(before[0]):  # the others have been checked another time
+                return version, before[0][4][:HASH_LENGTH]
+        return self._beginning(row, birth)
+
+    def _beginning(self, row: Row, birth: Birth | None) -> tuple[int, bytes]:
         """The version and hash that a stream's first event has to continue."""
         _, version, _, kind, _ = row
         if kind != "session.forked":
@@ -99,11 +190,11 @@ class _Proof:
             return version, b""
         if not isinstance(fork, SessionForked):
             raise TypeError(kind)
-        parent = stored_hash(self._recorder, self._mapper, SessionId(fork.parent), fork.at_version)
-        if parent != fork.parent_hash:
-            what = "is gone" if parent is None else "is another"
-            origin = f"{fork.parent}@{fork.at_version}"
-            self._find(version, f"the event it branched off, {origin}, {what}")
+        parent = birth.parent if birth is not None and birth.parent else SessionId(fork.parent)
+        stored = stored_hash(self._recorder, self._mapper, parent, fork.at_version)
+        if stored != fork.parent_hash:
+            what = "is gone" if stored is None else "is another"
+            self._find(version, f"the event it branched off, {parent}@{fork.at_version}, {what}")
         return fork.at_version + 1, fork.parent_hash
 
     def _check_index(self, count: int) -> None:
@@ -174,16 +265,21 @@ def stored_hash(
         try:
             with recorder.reading() as cursor:
                 rows = recorder.rows(cursor, stream, version - 1, version, 1)
-                first = recorder.rows(cursor, stream, 0, _HIGHEST, 1)
             if rows:
                 return rows[0][4][:HASH_LENGTH] if _is_row(rows[0]) else None
-            fork = mapper.recorded(first[0]).event if first else None
+            birth = _birth(recorder, mapper, stream)
         except LogosphereError:
             return None
-        if not isinstance(fork, SessionForked) or version > fork.at_version:
+        if birth is None or birth.parent is None or version > birth.at:
             return None
-        stream = SessionId(fork.parent)
+        stream = birth.parent
     return None
+
+
+def _birth(recorder: EventRecorder, mapper: EventMapper, stream: str) -> Birth | None:
+    with recorder.reading() as cursor:
+        found = recorder.birth(cursor, stream)
+    return None if found is None else born(mapper, *found)
 
 
 def _is_row(row: tuple[Any, ...]) -> bool:

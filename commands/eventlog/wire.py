@@ -7,6 +7,7 @@ content, and with ``digest``, the sha256 of the map that was there.
 """
 
 from collections.abc import Mapping
+from hashlib import sha256
 from typing import Any
 
 import msgpack
@@ -15,7 +16,7 @@ from pydantic import ValidationError
 
 from commands.eventlog.chain import HASH_LENGTH, link
 from domain.actors import Actor
-from domain.errors import NewerSchema, StoreIsDamaged, UnknownKind
+from domain.errors import NewerSchema, NothingChanges, StoreIsDamaged, UnknownKind
 from domain.events import EVENTS, Caused, Event
 from domain.ids import CommandId, SessionId
 from domain.recorded import Draw, Head, Recorded
@@ -23,6 +24,16 @@ from domain.upcasts import UPCASTS, Upcast
 
 Row = tuple[str, int, int, str, bytes]
 """Stream, version, position, kind, state: as it lies in the table."""
+
+
+def original(payload: bytes) -> bytes | None:
+    """The digest of the payload that stood where a stub stands now; None where this is no stub."""
+    try:
+        envelope = msgpack.unpackb(payload, unicode_errors="surrogatepass")
+        digest = envelope.get("digest")
+    except (ValueError, AttributeError, msgpack.UnpackException):
+        return None
+    return digest if type(digest) is bytes else None
 
 
 class _NoTranscoder(Transcoder):
@@ -82,15 +93,24 @@ class EventMapper(Mapper[str]):
         packed: bytes = msgpack.packb(envelope, unicode_errors="surrogatepass")
         return packed
 
-    def sealed(self, onto: Head, session: str, draw: Draw) -> tuple[list[StoredEvent], Head]:
-        """Rows for a draw behind ``onto``, each chained on the one before, and the new head."""
+    def sealed(
+        self, onto: Head, stream: str, draw: Draw, name: str | None = None
+    ) -> tuple[list[StoredEvent], Head]:
+        """Rows for a draw behind ``onto``, each chained on the one before, and the new head.
+
+        Args:
+            onto: the version and hash before them.
+            stream: where the rows go.
+            draw: the events.
+            name: what the stream was born as, where an import gave it another name here.
+        """
         rows: list[StoredEvent] = []
         version, hash_ = onto
         for caused in draw.events:
             version += 1
             kind, payload = caused.event.kind, self.payload(caused, draw)
-            hash_ = link(hash_, version, session, kind, payload)
-            rows.append(StoredEvent(session, version, kind, hash_ + payload))
+            hash_ = link(hash_, version, name or stream, kind, sha256(payload).digest())
+            rows.append(StoredEvent(stream, version, kind, hash_ + payload))
         return rows, Head(version, hash_)
 
     def recorded(self, row: Row) -> Recorded:
@@ -147,6 +167,25 @@ class EventMapper(Mapper[str]):
         for old in range(schema, known):
             data = self._upcasts[(kind, old)](data)
         return data
+
+    def stub(self, row: Row) -> tuple[bytes, bytes]:
+        """What stays of a row's payload when its content goes, and the payload's sha256.
+
+        Raises:
+            NothingChanges: it is a stub already, or there is no content in it.
+        """
+        recorded, payload = self.recorded(row), row[4][HASH_LENGTH:]
+        where = f"Event {recorded.version} of session {recorded.session!r} ({row[3]})"
+        if recorded.redacted:
+            raise NothingChanges(f"{where} is redacted already.")
+        blank = recorded.event.redacted()
+        if blank == recorded.event:
+            raise NothingChanges(f"{where} holds nothing that people or minds said.")
+        envelope = msgpack.unpackb(payload, unicode_errors="surrogatepass")
+        digest = sha256(payload).digest()
+        envelope |= {"schema": blank.schema_version, "data": blank.wire(), "digest": digest}
+        packed: bytes = msgpack.packb(envelope, unicode_errors="surrogatepass")
+        return packed, digest
 
     def to_stored_event(self, domain_event: Any) -> StoredEvent:
         """Refused: a row alone has no place in a chain."""

@@ -57,10 +57,10 @@ class Event(BaseModel):
 
     def _blank(self, name: str) -> Any:
         value = getattr(self, name)
-        if isinstance(value, str):
-            return REDACTED
         if isinstance(value, bytes) and name == "embedding":
             return bytes(len(value))
+        if isinstance(value, str | bytes):
+            return REDACTED
         return type(self).model_fields[name].default
 
     @classmethod

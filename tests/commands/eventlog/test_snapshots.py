@@ -36,7 +36,7 @@ def kept(directory: Path) -> list[tuple[str, int]]:
     if not (directory / FILE).exists():
         return []
     with raw(directory, FILE) as connection:
-        return connection.execute("SELECT session, version FROM snapshots").fetchall()
+        return connection.execute("SELECT session, version FROM states").fetchall()
 
 
 @pytest.fixture
@@ -57,10 +57,10 @@ def lie(directory: Path, change: Callable[[Session], Session]) -> None:
     from commands.eventlog.snapshots import _decoded, _encoded  # noqa: PLC0415
 
     with raw(directory, FILE) as connection:
-        for rowid, state in connection.execute("SELECT rowid, state FROM snapshots").fetchall():
+        for rowid, state in connection.execute("SELECT rowid, state FROM states").fetchall():
             packed = _encoded(change(_decoded(state)))
             connection.execute(
-                "UPDATE snapshots SET state=?, crc=? WHERE rowid=?",
+                "UPDATE states SET state=?, crc=? WHERE rowid=?",
                 (packed, zlib.crc32(packed), rowid),
             )
 
@@ -136,18 +136,18 @@ def test_a_foreign_snapshot_is_replaced(store: Path, tmp_path: Path) -> None:
 
 
 CORRUPTIONS: dict[str, str] = {
-    "no blob": "UPDATE snapshots SET state=x''",
-    "a cut blob": "UPDATE snapshots SET state=substr(state, 1, 40)",
-    "a wrong sum": "UPDATE snapshots SET crc=crc+1",
-    "a wrong hash": "UPDATE snapshots SET hash=zeroblob(32)",
-    "a short hash": "UPDATE snapshots SET hash=x'00'",
-    "a wrong version": "UPDATE snapshots SET version=version-7",
-    "text for a blob": "UPDATE snapshots SET state='state', hash='hash'",
-    "numbers for all": "UPDATE snapshots SET state=1, hash=2, crc='three'",
-    "another shape": "UPDATE snapshots SET shape=shape+1, state=x'00'",
-    "another table": "ALTER TABLE snapshots RENAME COLUMN hash TO digest",
-    "no table": "DROP TABLE snapshots",
-    "a view": "DROP TABLE snapshots; CREATE VIEW snapshots AS SELECT 1 AS session",
+    "no blob": "UPDATE states SET state=x''",
+    "a cut blob": "UPDATE states SET state=substr(state, 1, 40)",
+    "a wrong sum": "UPDATE states SET crc=crc+1",
+    "a wrong hash": "UPDATE states SET hash=zeroblob(32)",
+    "a short hash": "UPDATE states SET hash=x'00'",
+    "a wrong version": "UPDATE states SET version=version-7",
+    "text for a blob": "UPDATE states SET state='state', hash='hash'",
+    "numbers for all": "UPDATE states SET state=1, hash=2, crc='three'",
+    "another shape": "UPDATE states SET shape=shape+1, state=x'00'",
+    "another table": "ALTER TABLE states RENAME COLUMN hash TO digest",
+    "no table": "DROP TABLE states",
+    "a view": "DROP TABLE states; CREATE VIEW states AS SELECT 1 AS session",
 }
 
 
@@ -167,7 +167,7 @@ def test_a_sum_over_nonsense(store: Path) -> None:
     for nonsense in (b"", b"\x00" * 9, zlib.compress(b"\xc1"), zlib.compress(b"\x93\x01\x02\x03")):
         with raw(store, FILE) as connection:
             connection.execute(
-                "UPDATE snapshots SET state=?, crc=?", (nonsense, zlib.crc32(nonsense))
+                "UPDATE states SET state=?, crc=?", (nonsense, zlib.crc32(nonsense))
             )
         with EventLog(store) as log:
             assert log.state(MAIN) == truth(store)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from commands.eventlog import EventLog
 from commands.eventlog.chain import HASH_LENGTH
-from commands.eventlog.recorder import APPLICATION_ID, LAYOUT
+from commands.eventlog.layout import APPLICATION_ID, LAYOUT
 from commands.eventlog.wire import EventMapper, Row
 from domain.actors import SYSTEM, Actor
 from domain.errors import (
@@ -22,7 +22,7 @@ from domain.errors import (
     NotAStore,
     StoreExists,
     StoreIsDamaged,
-    StoreIsTooNew,
+    StoreOfAnotherLayout,
     UnknownKind,
 )
 from domain.events import (
@@ -285,7 +285,7 @@ def test_a_store_from_the_future(log: EventLog, tmp_path: Path) -> None:
     with raw(tmp_path) as connection:
         connection.execute(f"PRAGMA user_version={LAYOUT + 1}")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    with pytest.raises(StoreIsTooNew, match=f"layout {LAYOUT + 1}, this version reads .*{LAYOUT}"):
+    with pytest.raises(StoreOfAnotherLayout, match=f"layout {LAYOUT + 1}, this version reads .*{LAYOUT}"):
         EventLog(tmp_path)
 
 

@@ -1,0 +1,158 @@
+"""The file of a log: its tables and their guards, made all at once or not at all."""
+
+import os
+import sqlite3
+from pathlib import Path
+from urllib.parse import quote
+
+from commands.eventlog.faults import translated
+from commands.holder import is_gone
+from domain.errors import (
+    Broken,
+    NoStore,
+    NotAStore,
+    StoreExists,
+    StoreIsClosed,
+    StoreOfAnotherLayout,
+)
+
+APPLICATION_ID = 0x4C4F474F  # "LOGO": what a store's file says it is
+LAYOUT = 2
+
+NEVER_CHANGE = """CREATE TRIGGER events_never_change BEFORE UPDATE ON stored_events
+        BEGIN SELECT RAISE(ABORT, 'events never change'); END"""
+
+SCHEMA = (
+    # rowid is spelt out: an implicit one is renumbered by a dump, and positions would lie
+    """CREATE TABLE stored_events (
+        rowid INTEGER PRIMARY KEY,
+        originator_id TEXT NOT NULL,
+        originator_version INTEGER NOT NULL,
+        topic TEXT NOT NULL,
+        state BLOB NOT NULL,
+        UNIQUE (originator_id, originator_version)) STRICT""",
+    # the newest message, the iteration before a moment … are looked up, never scanned for
+    """CREATE INDEX stored_events_by_kind
+        ON stored_events (originator_id, topic, originator_version)""",
+    # how often something was redacted tells whether a kept state may still hold it
+    """CREATE INDEX redactions ON stored_events (topic) WHERE topic = 'event.redacted'""",
+    # streams whose name here, or whose parent's, an import had to change: the chain seals the
+    # name that a stream was born with, so that its hashes are the same in every store
+    """CREATE TABLE aliases (
+        stream TEXT PRIMARY KEY, name TEXT NOT NULL, parent TEXT) STRICT, WITHOUT ROWID""",
+    NEVER_CHANGE,
+    """CREATE TRIGGER events_never_go BEFORE DELETE ON stored_events
+        BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END""",
+    # a stream grows by one; a fork begins anywhere, but only once, and nothing is below it.
+    # REPLACE deletes without asking the trigger above, so it must not find anything to replace
+    """CREATE TRIGGER streams_grow_by_one BEFORE INSERT ON stored_events
+        WHEN coalesce(
+            (SELECT max(originator_version) FROM stored_events
+                WHERE originator_id = NEW.originator_id
+                AND NEW.topic <> 'session.forked'),
+            CASE
+                WHEN NEW.topic <> 'session.forked' THEN 0
+                WHEN NEW.originator_version > 1 AND NOT EXISTS (
+                    SELECT 1 FROM stored_events WHERE originator_id = NEW.originator_id)
+                THEN NEW.originator_version - 1
+            END) IS NOT NEW.originator_version - 1
+        BEGIN SELECT RAISE(ABORT, 'a stream grows by one, from its beginning'); END""",
+    # a row that does not name its rowid has -1 here
+    """CREATE TRIGGER positions_only_grow BEFORE INSERT ON stored_events
+        WHEN NEW.rowid <> -1 AND NEW.rowid <= (SELECT max(rowid) FROM stored_events)
+        BEGIN SELECT RAISE(ABORT, 'positions only grow'); END""",
+)
+
+
+def database_uri(path: Path, *, mode: str) -> str:
+    """A SQLite URI for a file, whatever its name holds."""
+    return f"file:{quote(str(path.absolute()))}?{mode}"
+
+
+def make_database(path: Path) -> None:
+    """Lay out an empty log at ``path``: all of it or nothing, and by one process alone.
+
+    Raises:
+        StoreExists: there is one by now.
+        LogosphereError: the place can't be written.
+    """
+    _sweep(path)  # first: a kill may have come right before the last of it was cleared away
+    if path.exists():
+        raise StoreExists(str(path.parent))
+    _refuse_leftover(path)
+    new = path.with_name(f"{path.name}.{os.getpid()}.{os.urandom(4).hex()}.new")
+    try:
+        _lay_out(new)
+        os.link(new, path)  # unlike a rename, this never replaces what is there
+        _sync_directory(path.parent)
+    except FileExistsError:
+        raise StoreExists(str(path.parent)) from None
+    except (OSError, sqlite3.Error) as error:
+        raise translated(error, str(path)) from error
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def _refuse_leftover(path: Path) -> None:
+    """SQLite would read a stray WAL into the new file as if it belonged there."""
+    wal = path.with_name(path.name + "-wal")
+    if wal.exists() and not path.exists():
+        raise Broken(
+            f"There is {wal.name} in {str(path.parent)!r} but no {path.name}:"
+            " put the log back, or remove the leftover if you know that it is one."
+        )
+
+
+def _sweep(path: Path) -> None:
+    """Remove what a killed process left half made."""
+    for leftover in path.parent.glob(f"{path.name}.*.new*"):
+        process = leftover.name.removeprefix(f"{path.name}.").partition(".")[0]
+        if process.isdigit() and is_gone(int(process)):
+            leftover.unlink(missing_ok=True)
+
+
+def _lay_out(new: Path) -> None:
+    connection = sqlite3.connect(database_uri(new, mode="mode=rwc"), uri=True)
+    try:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("BEGIN")
+        for statement in SCHEMA:
+            connection.execute(statement)
+        connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version={LAYOUT}")
+        connection.commit()
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    finally:
+        connection.close()
+
+
+def _sync_directory(directory: Path) -> None:
+    """Make a new name as durable as what it names; some systems can't, and need not."""
+    if hasattr(os, "O_DIRECTORY"):
+        handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def checked(path: Path) -> None:
+    """Make sure that a file is a log of ours before anything reads it as one.
+
+    Raises:
+        NotAStore, StoreOfAnotherLayout: it is something else.
+    """
+    try:
+        with path.open("rb") as file:
+            header = file.read(100)
+    except FileNotFoundError:
+        raise NoStore(str(path.parent)) from None
+    except OSError as error:
+        raise StoreIsClosed(str(path), error.strerror or str(error)) from error
+    if header[:16] != b"SQLite format 3\0" or len(header) < 100:
+        raise NotAStore(str(path))
+    if int.from_bytes(header[68:72], "big") != APPLICATION_ID:
+        raise NotAStore(str(path))
+    layout = int.from_bytes(header[60:64], "big")
+    if layout != LAYOUT:
+        raise StoreOfAnotherLayout(str(path), layout, LAYOUT)

@@ -1,0 +1,119 @@
+"""Proofs of a whole store, and how far it has been proved before."""
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from commands.eventlog.chain import HASH_LENGTH
+from commands.eventlog.lineage import Birth
+from commands.eventlog.recorder import EventRecorder
+from commands.eventlog.verify import Verdict, verify_since, verify_stream
+from commands.eventlog.wire import EventMapper
+from domain.errors import LogosphereError, NoSuchSession
+from domain.ids import SessionId
+
+PROVED_FILE = "verified"
+
+
+class Proved(NamedTuple):
+    """Up to a position of the store, all was as written."""
+
+    position: int
+    hash: bytes
+    """The chain hash of the event there."""
+
+
+class Proof:
+    """Proves the streams of a store, all of them, some, or what is new."""
+
+    def __init__(
+        self,
+        recorder: EventRecorder,
+        mapper: EventMapper,
+        birth: Callable[[SessionId], Birth],
+        directory: Path | None,
+    ) -> None:
+        """Look at a store.
+
+        Args:
+            recorder: its rows.
+            mapper: reads them.
+            birth: how a stream began.
+            directory: where to remember how far it was proved; None to remember nothing.
+        """
+        self._recorder, self._mapper, self._birth = recorder, mapper, birth
+        self._directory = directory
+
+    def of(self, sessions: Iterable[SessionId], having: Iterable[SessionId]) -> Iterator[Verdict]:
+        """Recompute the chains of some sessions and all that they descend from."""
+        there, names = list(having), dict[SessionId, None]()
+        for session in sessions:
+            if session not in there:
+                raise NoSuchSession(session, there)
+            stream: SessionId | None = session
+            while stream is not None and stream not in names:
+                names[stream] = None
+                stream = self._parent(stream)
+        for name in names:
+            yield verify_stream(self._recorder, self._mapper, name)
+
+    def of_all(self, sessions: Iterable[SessionId]) -> Iterator[Verdict]:
+        """Recompute every chain, and remember how far that was."""
+        upto = self._newest()
+        verdicts = (verify_stream(self._recorder, self._mapper, name) for name in sessions)
+        yield from self._remembering(verdicts, upto)
+
+    def of_new(self, sessions: Iterable[SessionId]) -> Iterator[Verdict]:
+        """Recompute the chains behind what was proved before; of everything, the first time."""
+        before = _remembered(self._directory) if self._directory else None
+        if before is None:
+            yield from self.of_all(sessions)
+            return
+        upto = self._newest()
+        yield from self._remembering(verify_since(self._recorder, self._mapper, *before), upto)
+
+    def _remembering(self, verdicts: Iterable[Verdict], upto: Proved | None) -> Iterator[Verdict]:
+        whole = True
+        for verdict in verdicts:
+            whole = whole and not verdict.findings
+            yield verdict
+        if whole and upto is not None and self._directory is not None:
+            _remember(self._directory, upto)
+
+    def _newest(self) -> Proved | None:
+        with self._recorder.reading() as cursor:
+            cursor.execute("SELECT rowid, state FROM stored_events ORDER BY rowid DESC LIMIT 1")
+            row = cursor.fetchone()
+        if row is None or not isinstance(row[1], bytes):
+            return None
+        return Proved(row[0], row[1][:HASH_LENGTH])
+
+    def _parent(self, stream: SessionId) -> SessionId | None:
+        try:
+            return self._birth(stream).parent
+        except LogosphereError:
+            return None  # said by the proof of the stream itself
+
+
+def _remembered(directory: Path) -> Proved | None:
+    """What the last whole proof left; None where there was none, or it can't be read."""
+    try:
+        data = json.loads((directory / PROVED_FILE).read_text("utf-8"))
+        proved = Proved(int(data["position"]), bytes.fromhex(data["hash"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return proved if proved.position >= 0 and len(proved.hash) == HASH_LENGTH else None
+
+
+def _remember(directory: Path, proved: Proved) -> None:
+    """Keep it for the next time; a store that can't be written is proved in whole again."""
+    new = directory / f"{PROVED_FILE}.{os.getpid()}"
+    try:
+        new.write_text(
+            json.dumps({"position": proved.position, "hash": proved.hash.hex()}) + "\n", "utf-8"
+        )
+        new.replace(directory / PROVED_FILE)
+    except OSError:
+        new.unlink(missing_ok=True)
