@@ -16,6 +16,7 @@ NOUNS = {
     "runs": ("run", "step"),
     "drafts": ("drafts",),
     "history": ("history", "log", "show"),
+    "prompts": ("prompt", "context"),
     "thinking": ("think", "thoughts", "embed"),
     "clusters": ("cluster",),
     "lineage": ("why",),
@@ -25,6 +26,7 @@ NOUNS = {
     "comparison": ("diff",),
     "proof": ("verify", "head", "doctor"),
     "redaction": ("redact",),
+    "bundles": ("export", "import"),
     "models": ("model",),
 }
 """Which file of this room holds which verbs, in the order of the help."""

@@ -9,7 +9,7 @@
     │   ├── NoSuchCluster, NotAThought
     │   ├── SomeoneRuns, RunIsOver
     │   ├── NoStore, NotAStore, StoreExists, StoreIsClosed, StoreOfAnotherLayout,
-    │   │   StoreIsReadOnly
+    │   │   StoreIsReadOnly, BadBundle
     │   └── NoNews
     └── Broken                  the world failed us; exit code 1
         ├── LostRace            somebody appended first: reload and decide again
@@ -286,6 +286,13 @@ class StoreIsReadOnly(Refused):
         super().__init__(
             f"{where!r} can't be written: reading works; copy the store or change its rights."
         )
+
+
+class BadBundle(Refused):
+    """A file that can't be imported, or a place that can't be exported to."""
+
+    def __init__(self, file: str, why: str) -> None:
+        super().__init__(f"{file!r}: {why.rstrip('.')}; nothing was taken over or written.")
 
 
 class NoNews(Refused):

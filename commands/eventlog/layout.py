@@ -2,6 +2,9 @@
 
 import os
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from glob import escape
 from pathlib import Path
 from urllib.parse import quote
 
@@ -76,21 +79,40 @@ def make_database(path: Path) -> None:
         StoreExists: there is one by now.
         LogosphereError: the place can't be written.
     """
+    try:
+        with put_in_place(path) as new:
+            _refuse_leftover(path)
+            lay_out(new)
+    except FileExistsError:
+        raise StoreExists(str(path.parent)) from None
+
+
+@contextmanager
+def put_in_place(path: Path) -> Iterator[Path]:
+    """A place to make a file that appears at ``path`` when all of it is there, or never.
+
+    Raises:
+        FileExistsError: there is one by now.
+        LogosphereError: the place can't be written.
+    """
     _sweep(path)  # first: a kill may have come right before the last of it was cleared away
     if path.exists():
-        raise StoreExists(str(path.parent))
-    _refuse_leftover(path)
+        raise FileExistsError(str(path))
     new = path.with_name(f"{path.name}.{os.getpid()}.{os.urandom(4).hex()}.new")
     try:
-        _lay_out(new)
+        yield new
         os.link(new, path)  # unlike a rename, this never replaces what is there
         _sync_directory(path.parent)
     except FileExistsError:
-        raise StoreExists(str(path.parent)) from None
+        raise
     except (OSError, sqlite3.Error) as error:
         raise translated(error, str(path)) from error
     finally:
-        new.unlink(missing_ok=True)
+        for leftover in (
+            new,
+            *(new.with_name(new.name + end) for end in ("-wal", "-shm", "-journal")),
+        ):
+            leftover.unlink(missing_ok=True)
 
 
 def _refuse_leftover(path: Path) -> None:
@@ -105,13 +127,14 @@ def _refuse_leftover(path: Path) -> None:
 
 def _sweep(path: Path) -> None:
     """Remove what a killed process left half made."""
-    for leftover in path.parent.glob(f"{path.name}.*.new*"):
+    for leftover in path.parent.glob(f"{escape(path.name)}.*.new*"):
         process = leftover.name.removeprefix(f"{path.name}.").partition(".")[0]
         if process.isdigit() and is_gone(int(process)):
             leftover.unlink(missing_ok=True)
 
 
-def _lay_out(new: Path) -> None:
+def lay_out(new: Path) -> None:
+    """Make the tables of an empty log in a file that is not there yet."""
     connection = sqlite3.connect(database_uri(new, mode="mode=rwc"), uri=True)
     try:
         connection.execute("PRAGMA journal_mode=WAL")

@@ -7,6 +7,7 @@ from typing import Self
 
 from eventsourcing.persistence import StoredEvent
 
+from commands.eventlog.bundle import Bundle, Taken, needed, take_over, write_bundle
 from commands.eventlog.chain import HASH_LENGTH
 from commands.eventlog.follow import follow
 from commands.eventlog.layout import checked, make_database
@@ -143,6 +144,41 @@ class EventLog:
         """
         redact(self._recorder, self._mapper, self._lineage, targets, reason, draw)
         return self.forget()
+
+    def export(self, session: SessionId, file: Path) -> tuple[list[SessionId], int]:
+        """Write a session into one file, with all its branches and all it descends from.
+
+        Of an ancestor, as much goes along as they share with it.
+
+        Returns:
+            The sessions that are in it, and how many events.
+
+        Raises:
+            NoSuchSession: there is no such session.
+            BadBundle, StoreIsFull, StoreIsReadOnly: nothing was written.
+        """
+        family = {session: None}
+        self._lineage.birth(session)
+        for other in self.sessions():  # in order of their beginnings: parents come first
+            if self._lineage.birth(other).parent in family:
+                family[other] = None
+        streams = needed(self._recorder, self._mapper, self._lineage, family)
+        return list(streams), write_bundle(self._recorder, streams, file)
+
+    def take_over(self, file: Path) -> list[Taken]:
+        """Bring the sessions of a bundle here: all of them or none, and none of them twice.
+
+        Raises:
+            NotAStore, StoreOfAnotherLayout, BadBundle: it is none, or not as it was written.
+            StoreIsBusy, StoreIsFull, StoreIsReadOnly: nothing was written.
+        """
+        bundle = Bundle(file)
+        try:
+            taken = take_over(bundle, self._recorder)
+        finally:
+            bundle.close()
+        self.forget()  # there may be redactions among it
+        return taken
 
     def forget(self) -> bool:
         """Leave nothing of what was redacted in any file; whether that came about."""
