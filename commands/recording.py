@@ -43,8 +43,9 @@ class RecordIteration(Thinking):
             }
         )
         yield invocation.because(invocation.based_on)
-        blank = ThoughtAdded(text="", iteration=iteration, mind=invocation.model)
-        thoughts, placed = self.thoughts(session, self.texts, why, blank)
+        mind = invocation.model
+        added = [ThoughtAdded(text=t, iteration=iteration, mind=mind) for t in self.texts]
+        thoughts, placed = self.thoughts(session, added, why)
         for thought in thoughts:
             yield thought.because(why)
         dialogue = session.dialogue

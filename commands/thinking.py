@@ -64,16 +64,16 @@ class Thinking(Command):
     gather: Gather = alone
 
     def thoughts(
-        self, session: Session, texts: Sequence[str], after: int, added: ThoughtAdded
+        self, session: Session, added: Sequence[ThoughtAdded], after: int
     ) -> tuple[list[ThoughtAdded], list[Placed]]:
-        """Thoughts like ``added``, one for each text, the first at version ``after + 1``."""
-        new = [*self.embedded.new, *[None] * len(texts)][: len(texts)]
+        """These thoughts with their vectors, the first at version ``after + 1``."""
+        new = [*self.embedded.new, *[None] * len(added)][: len(added)]
         given = [(after + place, vector) for place, vector in enumerate(new, 1) if vector]
         placed = self._fitting(session, given)
         vectors = dict(placed)
         made = [
-            added.model_copy(update={"text": text, **_fields(vectors.get(version))})
-            for version, text in enumerate(texts, after + 1)
+            one.model_copy(update=_fields(vectors.get(version)))
+            for version, one in enumerate(added, after + 1)
         ]
         return made, placed
 
@@ -147,8 +147,8 @@ class InjectThought(Thinking):
     def decide(self, session: Session) -> Decision:
         """The thought, marked as injected, and the company it finds."""
         text = checked_text(self.text, "thought")
-        blank = injected(text, self.by, session.upcoming)
-        made, placed = self.thoughts(session, [text], session.version, blank)
+        thought = injected(text, self.by, session.upcoming)
+        made, placed = self.thoughts(session, [thought], session.version)
         yield from made
         yield from self.settled(session, placed)
 

@@ -95,12 +95,10 @@ class Dialogue(NamedTuple):
 
     def next_exchange(self, iteration: int) -> ExchangeId:
         """The id for a message that ``iteration`` will see first."""
-        seq = 0
-        while (id_ := exchange_id(iteration, seq)) == self.newest or any(
-            past.id == id_ for past in self.history[-1:]
-        ):
-            seq += 1
-        return id_
+        if self.newest is None:
+            return exchange_id(iteration, 0)
+        _, last, seq = self.newest.split("_")
+        return exchange_id(iteration, int(seq) + 1 if int(last) == iteration else 0)
 
 
 def digest(text: str) -> bytes:

@@ -5,7 +5,8 @@
     │   ├── BadName, BadSetting, BadRef, NoSuchMoment, AmbiguousRef, BadExpression
     │   ├── NoSuchSession, SessionExists, SessionIsEmpty
     │   ├── NothingAwaits, AnswerFirst, NothingToAccept, NoSuchDraft, DraftIsASignal, DraftIsLate
-    │   ├── NoSuchExchange, NothingToPrune, NothingChanges, BadText
+    │   ├── NoSuchExchange, NothingToPrune, NothingChanges, PickConflicts,
+    │   │   BadText
     │   ├── NoSuchCluster, NotAThought
     │   ├── SomeoneRuns, RunIsOver
     │   ├── NoStore, NotAStore, StoreExists, StoreIsClosed, StoreOfAnotherLayout,
@@ -202,6 +203,16 @@ class NotAThought(Refused):
         what = f"is a {kind}" if kind else "does not exist"
         super().__init__(
             f"Event {version} {what}: name a thought by its number (mind thoughts lists them)."
+        )
+
+
+class PickConflicts(Refused):
+    """What is to be brought over conflicts with what is here."""
+
+    def __init__(self, conflicts: Iterable[str]) -> None:
+        super().__init__(
+            f"Nothing was brought over, since there is a conflict: {'; '.join(conflicts)}."
+            " Bring it all the same (--force), or leave that out (--skip)."
         )
 
 

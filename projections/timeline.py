@@ -29,6 +29,7 @@ from domain.events import (
     SessionRestored,
     SessionStarted,
     SignalChanged,
+    Source,
     ThoughtAdded,
     ThoughtClustered,
     ThoughtEmbedded,
@@ -51,12 +52,23 @@ def _invoked(e: MindInvoked) -> str:
 
 def _drafted(e: DraftEmitted) -> str:
     notes = [
+        *([_picked(e.source)] if e.source else []),
         *(["late"] if e.late else []),
         *([f"repeats #{e.repeats}"] if e.repeats else []),
         *([f"confidence {e.confidence:g}"] if e.confidence is not None else []),
         *(["still working"] if e.working else []),
     ]
     return f"#{e.index}" + (f" ({', '.join(notes)})" if notes else "") + f": {e.text}"
+
+
+def _picked(source: Source) -> str:
+    return f"picked from {source.session}@{source.version}"
+
+
+def _thought(e: ThoughtAdded) -> str:
+    if e.source is not None:
+        return f"({_picked(e.source)}) {e.text}"
+    return e.text if e.origin == "mind" else f"({e.origin}) {e.text}"
 
 
 def _value(value: object) -> str:
@@ -93,7 +105,9 @@ _SUMMARY: dict[type[Event], Callable[[Any], str]] = {
     SessionRestored: lambda _: "",
     ReplayBegun: lambda e: f"of {e.source}, events {e.after + 1} to {e.upto}",
     ConfigChanged: lambda e: f"{e.key}: {_value(e.old)} → {_value(e.new)}",
-    MessageSent: lambda e: f"{e.exchange}: {e.text}",
+    MessageSent: lambda e: (
+        e.exchange + (f" ({_picked(e.source)})" if e.source else "") + f": {e.text}"
+    ),
     ExchangesPruned: lambda e: ", ".join(e.exchanges),
     DraftEmitted: _drafted,
     DraftSeen: lambda e: ", ".join(f"#{i}" for i in e.indexes),
@@ -101,7 +115,7 @@ _SUMMARY: dict[type[Event], Callable[[Any], str]] = {
         f"#{e.index} of {e.exchange}" + (" (auto-accept)" if e.by == "auto-accept" else "")
     ),
     MindInvoked: _invoked,
-    ThoughtAdded: lambda e: e.text if e.origin == "mind" else f"({e.origin}) {e.text}",
+    ThoughtAdded: _thought,
     ThoughtEmbedded: lambda e: f"thought {e.thought}, {e.embedding_model}",
     ThoughtClustered: _clustered,
     ClusterFormed: lambda e: (

@@ -28,15 +28,15 @@ LINES = {
     "session.restored": "",
     "replay.begun": "of tides, events 2 to 412",
     "config.changed": "budget_usd: off → 2.5",
-    "message.sent": "exc_24_000: Why are there two tides a day? 😀",
+    "message.sent": "exc_24_000 (picked from tides/what-if@398): Why are there two tides a day? 😀",
     "exchanges.pruned": "exc_1_000, exc_9_001",
-    "draft.emitted": "#3 (repeats #1, confidence 0.75, still working):"
+    "draft.emitted": "#3 (picked from tides/what-if@398, repeats #1, confidence 0.75, still working):"
     " Because the moon pulls on both sides.",
     "draft.seen": "#1, #3",
     "draft.accepted": "#3 of exc_24_000 (auto-accept)",
     "mind.invoked": "iteration 25, openrouter:anthropic/claude-haiku-4.5, unparseable, 2.3 s,"
     " 1200 → 77 tokens, $0.0004: The reply has none of the keys of a reply.",
-    "thought.added": "(injected) The far bulge is the surprise.",
+    "thought.added": "(picked from tides/what-if@398) The far bulge is the surprise.",
     "thought.embedded": "thought 300, minilm",
     "thought.clustered": "thought 300: moved, cluster 3, was 2 (similarity 0.09)",
     "cluster.formed": "cluster 3 of 17, 300, 70000 (similarity 0.15)",
