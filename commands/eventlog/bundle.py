@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 from commands.eventlog.chain import HASH_LENGTH
 from commands.eventlog.layout import SCHEMA, checked, database_uri, lay_out, put_in_place
-from commands.eventlog.lineage import Birth, Lineage, born
+from commands.eventlog.lineage import Birth, Lineage
 from commands.eventlog.recorder import EventRecorder
 from commands.eventlog.verify import verify_stream
 from commands.eventlog.wire import EventMapper, Row
@@ -122,7 +122,7 @@ class Bundle:
         checked(file)
         self.recorder = EventRecorder(file, mode="mode=ro&immutable=1")
         self.mapper = EventMapper()
-        self.lineage = Lineage(self._birth)
+        self.lineage = Lineage(self.recorder, self.mapper)
         try:
             self._check(file)
         except BadBundle:
@@ -135,11 +135,6 @@ class Bundle:
     def close(self) -> None:
         """Let go of the file."""
         self.recorder.close()
-
-    def _birth(self, stream: SessionId) -> Birth | None:
-        with self.recorder.reading() as cursor:
-            found = self.recorder.birth(cursor, stream)
-        return None if found is None else born(self.mapper, *found)
 
     def _check(self, file: Path) -> None:
         with self.recorder.reading() as cursor:

@@ -1,13 +1,14 @@
 """Who inherits from whom: the ancestry of a session, a function of first events alone."""
 
-from collections.abc import Callable
 from typing import NamedTuple
 
+from commands.eventlog.recorder import EventRecorder
 from commands.eventlog.wire import EventMapper, Row
 from domain.errors import NoSuchSession, StoreIsDamaged
-from domain.events import SessionForked
 from domain.ids import SessionId
 from domain.recorded import Segment
+
+_FORKED = "session.forked"
 
 
 class Birth(NamedTuple):
@@ -30,17 +31,18 @@ def born(mapper: EventMapper, first: Row, name: str, parent: str | None) -> Birt
         name: what it was born as.
         parent: what its parent is called here, where that is another name than it gives.
     """
-    fork = mapper.recorded(first).event
-    if not isinstance(fork, SessionForked):
+    if first[3] != _FORKED:
+        mapper.recorded(first)  # or say that it can't be read
         return Birth(name, None, 0)
-    return Birth(name, SessionId(parent or fork.parent), fork.at_version)
+    forked_from, at = mapper.origin(first)
+    return Birth(name, SessionId(parent or forked_from), at)
 
 
 class Lineage:
     """The segments that make up a session's history, remembered, since they never change."""
 
-    def __init__(self, birth: Callable[[SessionId], Birth | None]) -> None:
-        self._birth = birth
+    def __init__(self, recorder: EventRecorder, mapper: EventMapper) -> None:
+        self._recorder, self._mapper = recorder, mapper
         self._births: dict[SessionId, Birth] = {}
         self._paths: dict[SessionId, tuple[Segment, ...]] = {}
 
@@ -52,11 +54,24 @@ class Lineage:
         """
         known = self._births.get(stream)
         if known is None:
-            known = self._birth(stream)
-            if known is None:
-                raise NoSuchSession(stream)
-            self._births[stream] = known
+            self._look_up(stream)
+            known = self._births[stream]
         return known
+
+    def _look_up(self, stream: SessionId) -> None:
+        """Find out how a stream and all that it descends from began, in one reading."""
+        looked = stream
+        with self._recorder.reading() as cursor:
+            while looked not in self._births:
+                found = self._recorder.birth(cursor, looked)
+                if found is None:
+                    if looked == stream:
+                        raise NoSuchSession(stream)
+                    return  # said by whoever asks for that one
+                birth = self._births[looked] = born(self._mapper, *found)
+                if birth.parent is None:
+                    return
+                looked = birth.parent
 
     def path(self, session: SessionId) -> tuple[Segment, ...]:
         """Segments, youngest first; the last one begins at version 1.
@@ -96,6 +111,8 @@ def clipped(
     newest = upto if upto is not None else 2**62
     parts = []
     for stream, low, high in path:
+        if high is not None and high <= after:
+            break  # all that is older lies below
         bottom, top = max(low, after), newest if high is None else min(high, newest)
         if bottom < top:
             parts.append((stream, bottom, top))

@@ -11,7 +11,7 @@ from commands.eventlog.bundle import Bundle, Taken, needed, take_over, write_bun
 from commands.eventlog.chain import HASH_LENGTH
 from commands.eventlog.follow import follow
 from commands.eventlog.layout import checked, make_database
-from commands.eventlog.lineage import Birth, Lineage, born, clipped
+from commands.eventlog.lineage import Lineage, clipped
 from commands.eventlog.proof import Proof
 from commands.eventlog.recorder import EventRecorder
 from commands.eventlog.redaction import redact
@@ -55,7 +55,7 @@ class EventLog:
         self.writable = writable
         self._recorder = _recorder(self.file, writable=writable)
         self._mapper = EventMapper()
-        self._lineage = Lineage(self._birth)
+        self._lineage = Lineage(self._recorder, self._mapper)
         snapshots = Snapshots(directory / SNAPSHOT_FILE, writable=writable)
         self._states = States(snapshots, self._lineage, self._mapper, self.rows, self._redactions)
 
@@ -372,11 +372,6 @@ class EventLog:
             yield from proof.of(sessions, having)
         else:
             yield from proof.of_new(having) if new else proof.of_all(having)
-
-    def _birth(self, stream: SessionId) -> Birth | None:
-        with self._recorder.reading() as cursor:
-            found = self._recorder.birth(cursor, stream)
-        return None if found is None else born(self._mapper, *found)
 
 
 def _recorder(file: Path, *, writable: bool) -> EventRecorder:

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from commands.eventlog.chain import HASH_LENGTH, link
 from domain.actors import Actor
 from domain.errors import NewerSchema, NothingChanges, StoreIsDamaged, UnknownKind
-from domain.events import EVENTS, Caused, Event
+from domain.events import EVENTS, Caused, Event, SessionForked
 from domain.ids import CommandId, SessionId
 from domain.recorded import Draw, Head, Recorded
 from domain.upcasts import UPCASTS, Upcast
@@ -157,6 +157,25 @@ class EventMapper(Mapper[str]):
                 f"Event {version} of session {stream!r} ({kind}) can't be read"
                 f" ({type(e).__name__}): check the store with mind verify."
             ) from e
+
+    def origin(self, row: Row) -> tuple[str, int]:
+        """What a ``session.forked`` branched off, and where; a long ancestry reads many of them.
+
+        Raises:
+            As :meth:`recorded`.
+        """
+        try:
+            envelope = msgpack.unpackb(row[4][HASH_LENGTH:], unicode_errors="surrogatepass")
+            parent, at = envelope["data"]["parent"], envelope["data"]["at_version"]
+            known = envelope["schema"] == SessionForked.schema_version
+            if known and type(parent) is str and type(at) is int:
+                return parent, at
+        except (KeyError, TypeError, ValueError, msgpack.UnpackException):
+            pass  # said below
+        fork = self.recorded(row).event
+        if not isinstance(fork, SessionForked):
+            raise TypeError(row[3])
+        return fork.parent, fork.at_version
 
     def _upcast(
         self, kind: str, stream: str, version: int, schema: int, data: dict[str, Any]
