@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from commands.eventlog import EventLog
 from commands.forks import fork_session
 from commands.moments import resolve
+from domain.ancestry import Point
 from domain.ids import SessionId
 from domain.recorded import Recorded
 from domain.refs import AtIteration, AtTime
@@ -35,6 +36,7 @@ from tests.benchmarks.measure import (
     timed,
     weight,
 )
+from tests.benchmarks.travel import TARGET, Travels
 from tests.benchmarks.w1 import N_FORK, apply, digest, empty
 from tests.benchmarks.workload import (
     FORK,
@@ -115,6 +117,7 @@ def measure(n: int, report: Report, place: Path | None, *, runs: int, dice: rand
             _check_ends(n, ours, floor, references, report)
         ours, floor = pairs["float16"]
         _reads(section, n, ours, floor, report, runs=runs, dice=dice)
+        _travels(section, ours, report, runs=runs, dice=dice)
         _branches(section, ours, floor, report, runs=runs, dice=dice)
         for ours, floor in pairs.values():
             ours.log.close()
@@ -560,6 +563,28 @@ def _read_figures(
 
 def _count(events: Any) -> int:
     return sum(1 for recorded in events if isinstance(recorded, Recorded))
+
+
+def _travels(
+    section: str, ours: Recorder, report: Report, *, runs: int, dice: random.Random
+) -> None:
+    """Looking back at main, and at where its fork parted."""
+    k, ends = ours.work.w1.K, ours.ends[MAIN]
+    with EventLog(ours.directory) as log:
+        travels = Travels(log, MAIN, ends, dice)
+        fork = Point(FORK, log.head(FORK).version)
+        near, far = (Point(MAIN, version) for version in (ends[k + N_FORK], ends[-1]))
+        diffs: dict[str, tuple[Job, float | None]] = {
+            f"diff of branches, {N_FORK} iterations each": (
+                travels.diff(fork, near, ends[k]),
+                TARGET,
+            ),
+            f"diff, {ends[-1] - ends[k]:,} events on one side": (
+                travels.diff(fork, far, ends[k]),
+                None,
+            ),
+        }
+        travels.measure(section, diffs, report, runs)
 
 
 def _branches(

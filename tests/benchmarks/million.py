@@ -12,6 +12,7 @@ from commands.forks import fork_session
 from commands.handle import handle
 from commands.moments import resolve
 from commands.thinking import InjectThought
+from domain.ancestry import Point
 from domain.ids import SessionId
 from domain.refs import AtIteration
 from projections.history import History
@@ -26,6 +27,7 @@ from tests.benchmarks.measure import (
     shuffled,
     timed,
 )
+from tests.benchmarks.travel import TARGET, Travels
 from tests.benchmarks.wishes import Expected, Wishes, build, check
 from tests.benchmarks.workload import MAIN, SteppingWorld
 
@@ -51,6 +53,7 @@ def measure(
         ]
         log.close()
         _reads(section, directory, wishes, known, report, runs=runs, dice=dice)
+        _travel(section, directory, wishes, report, runs=runs, dice=dice)
         _many_forks(section, directory, wishes, report, dice=dice)
         _chain(section, directory, wishes, report, runs=runs)
         _replays(section, directory, wishes, report, runs=max(3, runs - 2))
@@ -131,6 +134,29 @@ def _reads(
             )
 
 
+def _travel(
+    section: str,
+    directory: Path,
+    wishes: Wishes,
+    report: Report,
+    *,
+    runs: int,
+    dice: random.Random,
+) -> None:
+    """Look back at the long session, and at two short branches off its end."""
+    world, forks = SteppingWorld(), (SessionId("left"), SessionId("right"))
+    with EventLog(directory) as log:
+        for fork in forks:
+            fork_session(log, MAIN, wishes.version, fork, world)
+            for number in range(10):
+                handle(log, fork, InjectThought(text=f"{fork} {number}", by="user:ann"), world)
+        left, right = (Point(fork, log.head(fork).version) for fork in forks)
+        travels = Travels(log, MAIN, wishes.ends, dice)
+        short = travels.diff(left, right, wishes.version)
+        diffs = {"diff of branches, 11 events each": (short, TARGET)}
+        travels.measure(section, diffs, report, runs)
+
+
 def _many_forks(
     section: str, directory: Path, wishes: Wishes, report: Report, *, dice: random.Random
 ) -> None:
@@ -154,14 +180,14 @@ def _many_forks(
                 raise WrongState(child)
         with Stopwatch() as watch:
             sessions = log.sessions()
-        if len(sessions) != FORKS + 1:
+        if len(sessions) != FORKS + 3:
             raise WrongState("sessions")
     worst = percentile(taken, 0.95)
     report.figures += [
         Figure(section, "fork (1,000 of them)", median(taken), target=2, runs=FORKS),
         Figure(section, "fork, p95", worst, target=2, runs=FORKS),
         Figure(section, "bytes of a fork", size, "bytes", target=1024, runs=FORKS),
-        Figure(section, "list the sessions (1,001)", watch.cpu),
+        Figure(section, "list the sessions (1,003)", watch.cpu),
     ]
 
 
