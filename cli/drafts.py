@@ -1,6 +1,6 @@
 """Reading drafts: drafts, drafts seen, drafts diff."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -10,9 +10,6 @@ from cli.wiring import desk
 from commands.drafts import MarkSeen
 from domain.errors import NoSuchDraft, NothingAwaits
 from projections.board import Board, Pinned, board
-
-if TYPE_CHECKING:
-    from projections.worddiff import Piece
 
 app = typer.Typer(help="Show the drafts of the open exchange, or of any exchange.")
 
@@ -123,16 +120,7 @@ def diff(
     if json:
         out.as_json([piece._asdict() for piece in pieces])
         return
-    out.answer("".join(_marked(piece) for piece in pieces))
-
-
-def _marked(piece: "Piece") -> str:
-    text = out.safe(piece.text)
-    if piece.change == "same":
-        return text
-    if piece.change == "removed":
-        return out.shade(text, "bad") if out.coloured() else f"[-{text}-]"
-    return out.shade(text, "good") if out.coloured() else f"{{+{text}+}}"
+    out.answer("".join(out.marked(piece.change, piece.text) for piece in pieces))
 
 
 def register(parent: typer.Typer) -> None:

@@ -10,7 +10,8 @@ import typer
 from domain.errors import Broken, LogosphereError
 
 NOUNS = {
-    "sessions": ("init", "open", "new", "sessions", "switch", "config", "label"),
+    "sessions": ("init", "open", "new", "config", "label"),
+    "tree": ("sessions", "switch", "rename", "archive"),
     "status": ("status",),
     "dialogue": ("message", "accept", "prune"),
     "runs": ("run", "step"),
@@ -26,6 +27,8 @@ NOUNS = {
     "notes": ("note",),
     "forks": ("fork", "at"),
     "comparison": ("diff",),
+    "bisect": ("bisect",),
+    "replay": ("replay",),
     "proof": ("verify", "head", "doctor"),
     "picks": ("pick",),
     "redaction": ("redact",),

@@ -100,6 +100,16 @@ def one_line(text: str, room: int) -> str:
     return line if len(line) <= room else line[: max(room - 1, 0)] + "…"
 
 
+def marked(change: Literal["same", "removed", "added"], text: str) -> str:
+    """A stretch of a word diff: [-gone-] and {+new+}, or in colour."""
+    text = safe(text)
+    if change == "same":
+        return text
+    if change == "removed":
+        return shade(text, "bad") if coloured() else f"[-{text}-]"
+    return shade(text, "good") if coloured() else f"{{+{text}+}}"
+
+
 def table(rows: Sequence[Sequence[str]], header: Sequence[str]) -> None:
     """Columns, wide enough for what stands in them; the last one takes what is left."""
     if not rows:

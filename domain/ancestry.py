@@ -27,8 +27,7 @@ def common_ancestor(log: Log, one: Point, other: Point) -> Point | None:
     """
     ends = {
         stream: other.version if upto is None else min(upto, other.version)
-        for stream, after, upto in log.path(other.session)
-        if after < other.version
+        for stream, _, upto in log.path(other.session)
     }
     for stream, after, upto in log.path(one.session):
         end = one.version if upto is None else min(upto, one.version)
