@@ -93,7 +93,7 @@ class Onlooker:
 
 
 @contextmanager
-def _gentle_interrupt() -> Iterator[list[bool]]:
+def gentle_interrupt() -> Iterator[list[bool]]:
     """The first Ctrl-C ends the run after this iteration, the second one breaks it off."""
     asked: list[bool] = []
 
@@ -160,7 +160,7 @@ def _run(
     json: bool,
     hooks: list[str] | None,
 ) -> None:
-    with desk(store, session) as at, _gentle_interrupt() as asked:
+    with desk(store, session) as at, gentle_interrupt() as asked:
         at.only_now()
         stopped = run_session(
             at.log,

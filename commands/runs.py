@@ -134,7 +134,7 @@ def run_session(
     mind = mind_for(config)  # before the claim: a missing key is no run
     around = Around(hooks, Scene(log, session, world, gatherer), on_problem)
     presences: list[Presence] = []
-    with _claimed(log, session, world, mode, iterations) as (run, close):
+    with claimed(log, session, world, mode, iterations) as (run, close):
 
         def ended(reason: StopReason, detail: str | None = None) -> Stopped:
             return close(reason, detail)._replace(
@@ -177,9 +177,14 @@ def run_session(
 
 
 @contextmanager
-def _claimed(
+def claimed(
     log: Log, session: SessionId, world: World, mode: Mode, iterations: int | None
 ) -> Iterator[tuple[RunId, Callable[[StopReason, str | None], Stopped]]]:
+    """Hold a session while this lasts: the run, and how to give it back with a reason.
+
+    Raises:
+        NothingAwaits, SomeoneRuns: it can't be had.
+    """
     run = RunId(world.command_id().hex())
     holder = log.state(session).work.run
     start = StartRun(

@@ -8,7 +8,7 @@ every fork above it.
 import sqlite3
 import threading
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -41,7 +41,8 @@ _FORGET = "DELETE FROM states WHERE redactions<?"
 _NEWEST = """SELECT version, hash, crc, state FROM states
     WHERE session=? AND version>? AND version<=? AND shape=? AND redactions=?
     ORDER BY version DESC LIMIT 1"""
-_KEPT = "SELECT version, hash, crc, state FROM states WHERE session=? AND shape=? ORDER BY version"
+_KEPT = """SELECT version, hash, crc, state FROM states
+    WHERE session=? AND version>? AND shape=? AND redactions=? ORDER BY version LIMIT 1"""
 
 
 class Snapshot(NamedTuple):
@@ -81,8 +82,12 @@ class Snapshots:
         """Forget a snapshot that the log does not bear out."""
         self._try(lambda connection: connection.execute(_DROP, (stream, version)), writing=True)
 
-    def forget(self, redactions: int) -> bool:
+    def forget(self, redactions: int, *, thorough: bool) -> bool:
         """Delete, for good, what was kept before so many events had been redacted.
+
+        Args:
+            redactions: how many events of the store are redacted now.
+            thorough: empty the write-ahead log in any case, which may have to wait for others.
 
         Returns:
             Whether nothing is left of it; the file may be in use, or out of order.
@@ -90,20 +95,28 @@ class Snapshots:
         self._forgotten = redactions
 
         def delete(connection: sqlite3.Connection) -> bool:
-            if not connection.execute(_FORGET, (redactions,)).rowcount:
+            forgotten = connection.execute(_FORGET, (redactions,)).rowcount
+            connection.commit()  # neither of these is possible within a transaction
+            if forgotten:
+                connection.execute("VACUUM")  # see EventRecorder.forget
+            elif not thorough:
                 return True
             return not connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
 
         return not self._path.exists() or self._try(delete, writing=True) is True
 
-    def kept(self, stream: SessionId) -> list[tuple[int, Snapshot | None]]:
+    def kept(self, stream: SessionId, redactions: int) -> Iterator[tuple[int, Snapshot | None]]:
         """All that is kept of a stream: versions and snapshots, None where one can't be read."""
+        version = 0
 
-        def look(connection: sqlite3.Connection) -> list[tuple[int, Snapshot | None]]:
-            rows = connection.execute(_KEPT, (stream, SHAPE)).fetchall()
-            return [(int(row[0]), self._read(*row[1:])) for row in rows]
+        def look(connection: sqlite3.Connection) -> tuple[int, Snapshot | None] | None:
+            span = (stream, version, SHAPE, redactions)
+            row = connection.execute(_KEPT, span).fetchone()
+            return None if row is None else (int(row[0]), self._read(*row[1:]))
 
-        return self._try(look, writing=False) or []
+        while (found := self._try(look, writing=False)) is not None:
+            yield found
+            version = found[0]
 
     def newest(
         self, parts: Iterable[tuple[SessionId, int, int]], redactions: int
@@ -129,7 +142,7 @@ class Snapshots:
             return None
 
         if redactions != self._forgotten:  # whoever redacted may have been killed before this
-            self.forget(redactions)
+            self.forget(redactions, thorough=False)
         return self._try(look, writing=False)
 
     def _try(self, action: Callable[[sqlite3.Connection], T], *, writing: bool) -> T | None:

@@ -17,6 +17,8 @@ from domain.session import Session, evolve
 STATES_KEPT = 16
 """Sessions whose newest state is remembered."""
 
+_REDACTION = "event.redacted"
+
 _BATCH = 16
 """Snapshots that a long fold holds before it saves them."""
 
@@ -58,20 +60,22 @@ class States:
 
     def kept(self, session: SessionId) -> Iterator[tuple[int, Session | None]]:
         """All snapshots of a session's own events: version, and state if readable."""
-        for version, snapshot in self._snapshots.kept(session):
+        for version, snapshot in self._snapshots.kept(session, self._redactions()):
             yield version, snapshot.state if snapshot is not None else None
 
     def forget(self) -> bool:
         """Let go of states that may hold what has been redacted; whether none are left."""
         with self._lock:
             self._known.clear()
-        return self._snapshots.forget(self._redactions())
+        return self._snapshots.forget(self._redactions(), thorough=True)
 
     def newest(self, session: SessionId) -> Known:
         """The state at the head, which others may have moved."""
         known = self._valid(session) or self._cold(session, None)
         state, hash_ = known.state, known.hash
         for row in self._rows(session, after=state.version):
+            if row[3] == _REDACTION:  # since we looked: what we know is not what it was
+                return self._remember(session, self._cold(session, None))
             state, hash_ = self._evolved(state, row), row[4][:HASH_LENGTH]
         return self._remember(session, known._replace(state=state, hash=hash_))
 
@@ -139,7 +143,7 @@ class States:
         stream = session
         for row in self._rows(session, after=state.version if state else 0, upto=version):
             if fresh and (row[0] != stream or len(fresh) == _BATCH):
-                self._snapshots.save(stream, fresh, redactions)
+                self._keep(stream, fresh, redactions)
                 fresh = []
             stream = SessionId(row[0])
             state, hash_ = self._evolved(state, row), row[4][:HASH_LENGTH]
@@ -147,10 +151,15 @@ class States:
                 fresh.append(Snapshot(state, hash_))
                 saved = state.version
         if fresh:
-            self._snapshots.save(stream, fresh, redactions)
+            self._keep(stream, fresh, redactions)
         if state is None or (version is not None and state.version != version):
             raise NoSuchMoment(session, str(version), [str(state.version)] if state else [])
         return Known(state, hash_, saved, redactions)
+
+    def _keep(self, stream: SessionId, snapshots: list[Snapshot], redactions: int) -> None:
+        """Save states, unless they may hold what has been taken away since."""
+        if redactions == self._redactions():
+            self._snapshots.save(stream, snapshots, redactions)
 
     def _snapshot(
         self, session: SessionId, parts: list[tuple[SessionId, int, int]], redactions: int
@@ -171,7 +180,7 @@ class States:
     def _remember(self, session: SessionId, known: Known) -> Known:
         state = known.state
         if state.version - known.snapshot >= EVERY and state.id == session:
-            self._snapshots.save(session, [Snapshot(state, known.hash)], known.redactions)
+            self._keep(session, [Snapshot(state, known.hash)], known.redactions)
             known = known._replace(snapshot=state.version)
         with self._lock:
             self._known[session] = known
