@@ -1,4 +1,4 @@
-"""What is shown of clusters, diversity and lineage, from a log that thoughts were gathered in."""
+"""What is shown of clusters and diversity, from a log that thoughts were gathered in."""
 
 from collections import Counter
 from pathlib import Path
@@ -9,11 +9,10 @@ import pytest
 from domain.clustering.fold import partition_at
 from domain.clustering.measures import alarms, directions, diversity, mean_similarity
 from domain.clustering.vectors import Stored, packed
-from domain.errors import NoSuchCluster, NoSuchMoment, NotAThought
+from domain.errors import NoSuchCluster, NoSuchMoment
 from domain.events import ClusterFormed, MindInvoked, ThoughtAdded
 from projections.clusters import Clusters, texts
 from projections.diversity import thinking
-from projections.lineage import Lineage
 from projections.thoughts import Thoughts
 from projections.trajectory import Trajectory
 from tests.stories.thinker import Cast
@@ -182,30 +181,3 @@ def test_the_most_similar_come_first(stage: Cast) -> None:
     near = [t.similarity or 0 for t in found]
     assert near == sorted(near, reverse=True)
     assert known.like(Stored(b"\x00\x3c\x00\x00", 2), known.since(0)) == []
-
-
-def test_a_thought_comes_from_those_it_was_shown(stage: Cast) -> None:
-    """All of them, the nearest first; and what led to that one."""
-    version = stage.state.pool.active[-1].version
-    lineage = Lineage(stage.log, stage.state)
-    origin = lineage.origin(version)
-    invoked = stage.events(MindInvoked)[-1]
-    assert {a.version for a in origin.ancestors} == set(invoked.sampled)
-    near = [a.similarity or 0 for a in origin.ancestors]
-    assert near == sorted(near, reverse=True)
-    assert origin.message == "why two tides?"
-    line = lineage.line(version, 3)
-    assert [o.version for o in line[1:]] == [o.ancestors[0].version for o in line[:-1]]
-    with pytest.raises(NotAThought, match=r"Event 2 is a message\.sent"):
-        lineage.origin(2)
-    with pytest.raises(NotAThought, match="does not exist"):
-        lineage.origin(10**6)
-
-
-def test_what_the_user_thought_came_from_nobody(tmp_path: Path) -> None:
-    """It has no invocation, and no ancestors."""
-    cast = Cast(tmp_path)
-    cast.begins()
-    cast.injects("what of the wind?")
-    origin = Lineage(cast.log, cast.state).origin(cast.state.pool.active[0].version)
-    assert (origin.by, origin.invoked, origin.ancestors) == ("user:ann", None, ())
