@@ -67,7 +67,7 @@ def _receipt(at: Desk, what: str, depth: int, count: int) -> "Receipt":
     named, target = _target(what)
     session = named or at.session
     if not log.exists(session):
-        raise NoSuchSession(session, [s for s in at.log.sessions() if log.exists(s)][:8])
+        raise NoSuchSession(session, [s for s in at.log.sessions() if log.exists(s)])
     if not isinstance(target, _Numbered):
         return receipt(log, session, _version(log, session, target, what), depth)
     if target.what == "cluster":

@@ -7,6 +7,7 @@ import typer
 from cli import output as out
 from cli.options import JsonFlag, SessionOption, StoreOption
 from cli.wiring import Desk, desk, gatherer_for
+from commands.moments import find_exchange
 from commands.picks import (
     Conflict,
     Pick,
@@ -79,10 +80,7 @@ def _wanted(at: Desk, ref: str) -> tuple[SessionId, int]:
     where, version = at.moment(ref)
     wanted = parse_moment(ref).ref
     if isinstance(wanted, AtExchange) and wanted.draft is None:
-        asked = at.log.read(where, upto=version, kinds=["message.sent"], newest_first=True, page=2)
-        for recorded in asked:
-            if getattr(recorded.event, "exchange", None) == wanted.exchange:
-                return where, recorded.version
+        return where, find_exchange(at.log, where, wanted.exchange).version
     return where, version
 
 

@@ -220,7 +220,7 @@ def _check(
         chosen = [session_id(name) for name in names] or [at.session]
         for name in chosen:
             if not at.log.exists(name):
-                raise NoSuchSession(name, at.log.sessions()[:8])
+                raise NoSuchSession(name, at.log.sessions())
         proof = prove(at.log, at.log.sessions() if everything else chosen, at.log.snapshots)
     if json:
         out.as_json(_as_data(proof))

@@ -63,10 +63,17 @@ class Desk(NamedTuple):
             )
 
     def moment(self, text: str) -> tuple[SessionId, int]:
-        """Look up a ref, of this session unless it names another."""
+        """Look up a ref, of this session unless it names another; from the past, of the past.
+
+        Raises:
+            BadRef, NoSuchSession, NoSuchMoment, AmbiguousRef: it names no moment there.
+        """
         named, ref = parse_moment(text)
         session = named or self.session
-        return session, resolve(self.log, session, ref)
+        if not self.log.exists(session):
+            raise NoSuchSession(session, self.log.sessions())
+        past = self.version if session == self.session else None
+        return session, resolve(self.log, session, ref, upto=past)
 
 
 @contextmanager
@@ -81,7 +88,7 @@ def desk(store: Path | None = None, session: str | None = None) -> Iterator[Desk
         name = session_id(session) if session else past.session if past else None
         chosen = name or current_session(directory, log)
         if not log.exists(chosen):
-            raise NoSuchSession(chosen, log.sessions()[:8])
+            raise NoSuchSession(chosen, log.sessions())
         version = resolve(log, chosen, past.ref) if past else None
         yield Desk(directory, log, chosen, version, RealWorld.of_this_user())
 

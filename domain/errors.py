@@ -110,7 +110,10 @@ class NoSuchMoment(Refused):
 class NoSuchSession(Refused):
     """No stream has this name; of those that are ``having``, the nearest are named first."""
 
-    def __init__(self, session: str, having: Iterable[str] = ()) -> None:
+    def __init__(self, session: str, having: Iterable[str] | None = None) -> None:
+        if having is None:
+            super().__init__(f"There is no session {session!r} (mind sessions lists them).")
+            return
         having = list(having)
         named = nearest(session, having)
         names = ", ".join(named)

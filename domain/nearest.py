@@ -47,4 +47,4 @@ def similar(wanted: str, having: Iterable[str], most: int = 3) -> list[str]:
 
 
 def _holds(one: str, other: str) -> bool:
-    return min(len(one), len(other)) >= 2 and (one in other or other in one)
+    return min(len(one), len(other)) >= 3 and (one in other or other in one)

@@ -13,7 +13,7 @@ NAMES = ["main", "payments", "payments/what-if", "tides", "tides/b"]
 @pytest.mark.parametrize(
     ("wanted", "meant"),
     [
-        ("paymets", ["payments"]),
+        ("paymets", ["payments", "payments/what-if"]),
         ("what-if", ["payments/what-if"]),
         ("PAYMENTS", ["payments", "payments/what-if"]),
         ("tide", ["tides", "tides/b"]),

@@ -1,5 +1,6 @@
 """Names of moments, as people write them."""
 
+import re
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -32,10 +33,15 @@ READ: list[tuple[str, Ref]] = [
     ("~", Back(1)),
     ("~2", Back(2)),
     ("~0", Back(0)),
+    ("head~3", Back(3)),
+    ("HEAD~2", Back(2)),
+    ("head~", Back(1)),
     ("iter:24", AtIteration(24)),
     ("exc_24_001", AtExchange(ExchangeId("exc_24_001"))),
     ("exc_24_001:3", AtExchange(ExchangeId("exc_24_001"), 3)),
     ("exc_1_1000", AtExchange(ExchangeId("exc_1_1000"))),
+    ("exc_24", AtExchange(ExchangeId("exc_24"))),
+    ("exc_24:3", AtExchange(ExchangeId("exc_24"), 3)),
     ("draft:3", AtDraft(3)),
     ("@lunch", AtLabel("lunch")),
     ("@v1.0_früh-2", AtLabel("v1.0_früh-2")),
@@ -52,38 +58,79 @@ READ: list[tuple[str, Ref]] = [
 UNREAD = [
     "",
     " ",
-    " 412",
-    "412 ",
-    "-1",
     "+1",
     "1.5",
     "1e3",
     "~~",
-    "~-1",
     "~x",
-    "iter:",
-    "iter:x",
-    "iter:-1",
-    "iter24",
-    "draft:",
-    "draft:+1",
-    "exc_24",
-    "exc_24_1",
-    "exc_24_001:",
-    "exc__001",
-    "exc_24_001:x",
     "@",
-    "@two words",
-    "@a\n",
+    "@ ",
     "1" * 16,
-    "2026-13-01",
-    "2026-05-32",
-    "25:00",
-    "yesterday",
-    "latest",
+    "main",
+    "legend",
+    "yesterday-ish",
+    "v",
     "\0",
     "\ud800",
 ]
+
+TIME = "an ISO time (2026-05-01T08:30)"
+NEARLY = [
+    (" 412", "412"),
+    ("412 ", "412"),
+    ("v412", "412"),
+    ("event 412", "412"),
+    ("-1", "~1"),
+    ("~-1", "~1"),
+    ("~ 2", "~2"),
+    ("head^", "~1"),
+    ("HEAD^^", "~2"),
+    ("head-3", "~3"),
+    ("HEAD ~ 3", "~3"),
+    ("haed", "head"),
+    ("latest", "head"),
+    ("now", "head"),
+    ("iter24", "iter:24"),
+    ("iter 24", "iter:24"),
+    ("Iter:24", "iter:24"),
+    ("ITER-24", "iter:24"),
+    ("iteration 24", "iter:24"),
+    ("itre:24", "iter:24"),
+    ("iter:", "iter: with a number (iter:3)"),
+    ("iter:x", "iter: with a number (iter:3)"),
+    ("iter:-1", "iter: with a number (iter:3)"),
+    ("draft 3", "draft:3"),
+    ("Draft:3", "draft:3"),
+    ("drafts#3", "draft:3"),
+    ("darft:3", "draft:3"),
+    ("#3", "draft:3"),
+    ("draft:", "draft: with a number (draft:3)"),
+    ("draft:+1", "draft: with a number (draft:3)"),
+    ("exc_24_1", "exc_24_001"),
+    ("EXC_24_001", "exc_24_001"),
+    ("exc-24-1000", "exc_24_1000"),
+    ("exc 24", "exc_24"),
+    ("exchange 24", "exc_24"),
+    ("exc_24_1:2", "exc_24_001:2"),
+    ("exc_24_001:", "exc_24_001"),
+    ("exc_24_001:x", "exc_24_001"),
+    ("exc__001", "exc_ with the numbers of an exchange (exc_24_000)"),
+    ("exc_24_1_2", "exc_ with the numbers of an exchange (exc_24_000)"),
+    ("@two words", "@two-words"),
+    ("@a\n", "@a"),
+    ("2026-13-01", TIME),
+    ("2026-05-32", TIME),
+    ("25:00", TIME),
+    ("1/5/2026", TIME),
+    ("yesterday", TIME),
+]
+
+
+SCRAPS = (
+    *("iter", "draft", "exc", "head", "event", "HEAD", "now", "dratf", "24", "1", "003", "٣"),
+    *("_", ":", " ", "-", "~", "^", "#", "@", "x", "\t"),
+)
+"""What refs, and what is nearly one, are made of."""
 
 
 @pytest.mark.parametrize(("text", "ref"), READ)
@@ -103,6 +150,16 @@ def test_a_ref_that_is_not_read(text: str) -> None:
         parse_ref(text)
     with pytest.raises(BadRef):
         parse_moment(text)
+
+
+@pytest.mark.parametrize(("text", "meant"), NEARLY)
+def test_a_ref_that_was_nearly_written(text: str, meant: str) -> None:
+    """Refused, and the form that comes nearest is named; it is never taken for granted."""
+    sentence = f"{text!r} names no moment: did you mean {meant}?"
+    for written in (text, f"tides@{text}"):
+        with pytest.raises(BadRef) as refusal:
+            parse_moment(written)
+        assert refusal.value.sentence == sentence
 
 
 def test_a_label_of_another_session() -> None:
@@ -126,6 +183,18 @@ def test_anything_else_is_refused(text: str) -> None:
             read(text)
         except (BadRef, BadName):
             continue
+
+
+@given(st.lists(st.sampled_from(SCRAPS), max_size=6).map("".join))
+@settings(deadline=None, derandomize=True, max_examples=500)
+def test_what_is_proposed_can_be_read(text: str) -> None:
+    """Whoever follows a proposal is not refused again."""
+    try:
+        parse_ref(text)
+    except BadRef as refusal:
+        meant = re.search(r"did you mean (\S+)\?$", refusal.sentence)
+        if meant:
+            parse_ref(meant[1])
 
 
 @given(st.datetimes(timezones=st.none() | st.just(UTC)))
