@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from domain.errors import BadSetting
+
 StoreOption = Annotated[
     Path | None,
     typer.Option("--store", "-S", help="The store's directory (or MIND_STORE).", metavar="DIR"),
@@ -16,3 +18,18 @@ SessionOption = Annotated[
 AtOption = Annotated[str | None, typer.Option("--at", help="As of this moment.", metavar="REF")]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 FullFlag = Annotated[bool, typer.Option("--full", help="Do not shorten texts.")]
+
+
+def pairs(settings: list[str] | None) -> list[tuple[str, str]]:
+    """Settings as they are typed, ``key=value``.
+
+    Raises:
+        BadSetting: one of them is not of that form.
+    """
+    found = []
+    for text in settings or ():
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise BadSetting(f"{text!r} is no setting: write key=value.")
+        found.append((key.strip(), value.strip()))
+    return found

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cli import output as out
-from cli.options import JsonFlag, SessionOption, StoreOption
-from cli.sessions import _pairs
+from cli.options import JsonFlag, SessionOption, StoreOption, pairs
 from cli.wiring import Desk, desk, gatherer_for, mind_for
 from domain.config import Config
 from domain.errors import BadSetting, Broken, NoSuchSession
@@ -88,7 +87,7 @@ def replay(
     branch = session_id(names[0])
     if go_on:
         _only("--continue", settings, start, end, session)
-    chosen = dict(_pairs(settings))
+    chosen = dict(pairs(settings))
     with desk(store, branch if go_on else session) as at:
         at.only_now()
         span = None if go_on else (_version(at, start), _version(at, end))

@@ -1,4 +1,4 @@
-"""Stores and sessions: init, open, new, sessions, switch, status, config, label."""
+"""Stores and sessions: init, open, new, config, label."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from cli import output as out
-from cli.options import JsonFlag, SessionOption, StoreOption
+from cli.options import JsonFlag, SessionOption, StoreOption, pairs
 from cli.texts import read_text
 from cli.wiring import (
     current_session,
@@ -19,9 +19,8 @@ from commands.eventlog import EventLog
 from commands.sessions import ChangeConfig, LabelMoment, changed, start_session
 from commands.world import RealWorld
 from domain.config import Config
-from domain.errors import BadSetting, NoSuchSession, Refused, StoreExists
-from domain.events import SessionForked
-from domain.ids import SessionId, session_id
+from domain.errors import BadSetting, Refused, StoreExists
+from domain.ids import session_id
 from domain.texts import checked_text
 
 Message = Annotated[str | None, typer.Argument(help="The first message.", metavar="[MESSAGE]")]
@@ -121,66 +120,6 @@ def new(
     out.talk(f"Began the session {chosen}.")
 
 
-def sessions(store: StoreOption = None, json: JsonFlag = False) -> None:
-    """List the sessions: what they branched off, how far they are.
-
-    Example: mind sessions --json
-    """
-    with open_store(store) as (directory, log):
-        current = current_session(directory, log) if log.sessions() else None
-        found = [_facts(log, name, current) for name in log.sessions()]
-    if json:
-        out.as_json(found)
-        return
-    out.table(
-        [
-            (
-                "*" if row["current"] else " ",
-                row["session"],
-                row["parent"] or "",
-                row["version"],
-                row["iterations"],
-                row["state"],
-                row["title"],
-            )
-            for row in found
-        ],
-        (" ", "session", "branched off", "events", "iterations", "state", "title"),
-    )
-
-
-def _facts(log: EventLog, name: SessionId, current: SessionId | None) -> dict[str, Any]:
-    state = log.state(name)
-    first = next(iter(log.read(name, after=log.path(name)[0].after, page=1)))
-    fork = first.event if isinstance(first.event, SessionForked) else None
-    return {
-        "session": name,
-        "current": name == current,
-        "title": state.title,
-        "parent": f"{fork.parent}@{fork.at_version}" if fork else None,
-        "version": state.version,
-        "iterations": state.iteration,
-        "exchanges": state.dialogue.accepted,
-        "state": "drafting" if state.dialogue.awaiting else "idle",
-        "updated": out.iso(state.at),
-    }
-
-
-def switch(
-    name: Annotated[str, typer.Argument(help="The session.")], store: StoreOption = None
-) -> None:
-    """Work on another session from now on.
-
-    Example: mind switch what-if
-    """
-    with open_store(store) as (directory, log):
-        chosen = session_id(name)
-        if not log.exists(chosen):
-            raise NoSuchSession(chosen, log.sessions()[:8])
-        switch_session(directory, chosen)
-    out.talk(f"Working on {chosen}.")
-
-
 def config(
     settings: Settings = None,
     store: StoreOption = None,
@@ -192,7 +131,7 @@ def config(
     Example: mind config --set model=openrouter:anthropic/claude-haiku-4.5
     """
     with desk(store, session) as at:
-        wishes = [ChangeConfig(key=k, value=v) for k, v in _pairs(settings)]
+        wishes = [ChangeConfig(key=k, value=v) for k, v in pairs(settings)]
         state = at.state
         for wish in wishes:  # all of them, or none
             for changes in wish.decide(state):
@@ -236,18 +175,8 @@ def _first_message(message: str | None, file: Path | None) -> str | None:
     return checked_text(read_text(message, file))
 
 
-def _pairs(settings: list[str] | None) -> list[tuple[str, str]]:
-    pairs = []
-    for text in settings or ():
-        key, equals, value = text.partition("=")
-        if not equals:
-            raise BadSetting(f"{text!r} is no setting: write key=value.")
-        pairs.append((key.strip(), value.strip()))
-    return pairs
-
-
 def _settings(settings: list[str] | None, model: str | None) -> dict[str, Any]:
-    chosen = {key: Config().read(key, value) for key, value in _pairs(settings)}
+    chosen = {key: Config().read(key, value) for key, value in pairs(settings)}
     if model is not None:
         chosen["model"] = model
     for key, value in chosen.items():
@@ -261,8 +190,6 @@ def register(app: typer.Typer) -> None:
         ("init", init),
         ("open", open_),
         ("new", new),
-        ("sessions", sessions),
-        ("switch", switch),
         ("config", config),
         ("label", label),
     ):

@@ -1,4 +1,4 @@
-"""Beginning sessions, changing their settings, naming moments."""
+"""Beginning sessions, changing their settings, naming moments, putting sessions away."""
 
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
@@ -10,8 +10,17 @@ from commands.minds.names import check_name
 from commands.thinking import injected
 from commands.world import World
 from domain.config import Config
-from domain.errors import BadSetting, BadText
-from domain.events import Caused, ConfigChanged, MessageSent, SessionLabelled, SessionStarted
+from domain.errors import BadSetting, BadText, NothingChanges
+from domain.events import (
+    Caused,
+    ConfigChanged,
+    MessageSent,
+    SessionArchived,
+    SessionLabelled,
+    SessionRenamed,
+    SessionRestored,
+    SessionStarted,
+)
 from domain.ids import SessionId, exchange_id
 from domain.log import Log
 from domain.protocol.prompts import PROTOCOL
@@ -114,3 +123,42 @@ class LabelMoment(Command):
         if not 1 <= self.version <= session.version:
             raise BadSetting(f"A label needs a version from 1 to {session.version}.")
         yield SessionLabelled(label=self.label, version=self.version).because(self.version)
+
+
+class RenameSession(Command):
+    """Give the session another title; its name, by which others refer to it, never changes."""
+
+    title: str
+
+    def decide(self, session: Session) -> Decision:
+        """The new title, on one line."""
+        title = " ".join(checked_text(self.title, "title").split())
+        if title == session.title:
+            raise NothingChanges(f"The title of session {session.id!r} is {title!r} already.")
+        yield SessionRenamed(title=title)
+
+
+class ArchiveSession(Command):
+    """Put the session away: lists hide it, and otherwise it stays as it is."""
+
+    reason: str | None = None
+
+    def decide(self, session: Session) -> Decision:
+        """The session as archived."""
+        reason = checked_text(self.reason, "reason") if self.reason is not None else None
+        if session.archived:
+            raise NothingChanges(
+                f"Session {session.id!r} is archived already"
+                f" (mind archive --undo {session.id} brings it back)."
+            )
+        yield SessionArchived(reason=reason)
+
+
+class RestoreSession(Command):
+    """Bring an archived session back into the lists."""
+
+    def decide(self, session: Session) -> Decision:
+        """The session as restored."""
+        if not session.archived:
+            raise NothingChanges(f"Session {session.id!r} is not archived: nothing to bring back.")
+        yield SessionRestored()

@@ -1,14 +1,30 @@
-"""Beginning sessions, changing settings, naming moments."""
+"""Beginning sessions, changing settings, naming moments, putting sessions away."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from commands.sessions import ChangeConfig, LabelMoment, start_session
+from commands.forks import fork_session
+from commands.sessions import (
+    ArchiveSession,
+    ChangeConfig,
+    LabelMoment,
+    RenameSession,
+    RestoreSession,
+    start_session,
+)
 from domain.config import Config
-from domain.errors import BadSetting, BadText, SessionExists
-from domain.events import Caused, SessionLabelled, SessionStarted
+from domain.errors import BadSetting, BadText, NothingChanges, Refused, SessionExists
+from domain.events import (
+    Caused,
+    SessionArchived,
+    SessionLabelled,
+    SessionRenamed,
+    SessionRestored,
+    SessionStarted,
+)
+from domain.ids import SessionId
 from tests.domain.happened import asked, configured, invoked, thought
 from tests.spec import given
 from tests.stories.cast import Stage, kinds
@@ -135,3 +151,61 @@ def test_a_name_is_taken_once(tmp_path: Path) -> None:
     with pytest.raises(SessionExists, match="choose another name"):
         start_session(stage.log, stage.session, stage.world, message="second")
     assert len(stage.history()) == 2
+
+
+def test_a_session_gets_another_title() -> None:
+    """On one line, however it was typed; the name stays."""
+    state = (
+        given()
+        .when(RenameSession(title="  Why there are\n two tides "))
+        .then(SessionRenamed(title="Why there are two tides"))
+    )
+    assert (state.id, state.title) == ("tides", "Why there are two tides")
+
+
+@pytest.mark.parametrize(
+    ("title", "error", "sentence"),
+    [
+        ("Tides", NothingChanges, "The title of session 'tides' is 'Tides' already."),
+        (" \n", BadText, "The title is empty"),
+        ("a\0b", BadText, "binary"),
+    ],
+)
+def test_a_title_that_is_refused(title: str, error: type[Refused], sentence: str) -> None:
+    """The same again, none at all, or no text."""
+    given().when(RenameSession(title=title)).refused(error, sentence)
+
+
+@pytest.mark.parametrize("reason", [None, "a dead end"])
+def test_a_session_is_put_away(reason: str | None) -> None:
+    """In the middle of an exchange too; nothing else of it changes."""
+    before = given(asked()).session
+    state = given(asked()).when(ArchiveSession(reason=reason)).then(SessionArchived(reason=reason))
+    assert state.archived
+    assert state.dialogue == before.dialogue
+
+
+def test_an_archived_session_is_brought_back() -> None:
+    """And may be put away again."""
+    state = given(SessionArchived()).when(RestoreSession()).then(SessionRestored())
+    assert not state.archived
+    given(SessionArchived(), SessionRestored()).when(ArchiveSession()).then(SessionArchived())
+
+
+def test_putting_away_what_is_away_changes_nothing() -> None:
+    """Nor does bringing back what is there; both say what would."""
+    given(SessionArchived()).when(ArchiveSession()).refused(
+        NothingChanges, "mind archive --undo tides"
+    )
+    given().when(RestoreSession()).refused(NothingChanges, "'tides' is not archived")
+    given().when(ArchiveSession(reason=" ")).refused(BadText, "The reason is empty")
+
+
+def test_a_branch_of_an_archived_session_is_not_archived(tmp_path: Path) -> None:
+    """Whoever branches off there wants to work; the parent stays away."""
+    stage = Stage(tmp_path).begins()
+    stage.does(ArchiveSession())
+    child = SessionId("tides/b")
+    fork_session(stage.log, stage.session, stage.state.version, child, stage.world)
+    assert stage.state.archived
+    assert not stage.log.state(child).archived
