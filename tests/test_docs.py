@@ -5,6 +5,7 @@ import re
 import shlex
 import subprocess
 import sys
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -33,11 +34,18 @@ def _shown(page: Path) -> list[str]:
     ]
 
 
+def _words(line: str) -> list[str]:
+    """The words of a command, up to where a shell would begin with something else."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars="|>;&")
+    lexer.whitespace_split, lexer.commenters = True, ""
+    return list(takewhile(lambda word: not set(word) <= set("|>;&"), lexer))
+
+
 @pytest.mark.parametrize("page", WRITTEN, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_shown_command_can_be_typed(page: Path) -> None:
     """Verbs, arguments and options of every shown command are those of the command line."""
     for line in _shown(page):
-        words = shlex.split(line)[1:]
+        words = _words(line)[1:]
         while words[0] == "at":  # looks from a moment, at a command of its own
             words = words[2:]
         verb, arguments = words[0], words[1:]
