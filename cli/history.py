@@ -1,8 +1,5 @@
-"""Reading what happened: history, log, show."""
+"""Reading what happened: history, show."""
 
-import threading
-from collections.abc import Iterator
-from datetime import datetime
 from typing import Annotated, Any
 
 import typer
@@ -11,11 +8,10 @@ from cli import output as out
 from cli.options import FullFlag, JsonFlag, SessionOption, StoreOption
 from cli.wiring import Desk, desk
 from domain.errors import BadSetting
-from domain.events import EVENTS, MindInvoked
+from domain.events import MindInvoked
 from domain.recorded import Recorded
 from domain.refs import AtExchange, parse_moment
 from projections.history import History, Turn
-from projections.timeline import summary
 
 
 def history(
@@ -77,69 +73,6 @@ def _print(turn: Turn, *, full: bool) -> None:
     out.answer()
 
 
-def log(
-    count: Annotated[
-        int, typer.Option("--count", "-n", min=0, help="The newest so many; 0 for all.")
-    ] = 30,
-    kind: Annotated[
-        list[str] | None, typer.Option("--kind", "-k", help="Only events of this kind.")
-    ] = None,
-    follow: Annotated[
-        bool, typer.Option("--follow", "-F", help="Go on with each new event until Ctrl-C.")
-    ] = False,
-    store: StoreOption = None,
-    session: SessionOption = None,
-    json: JsonFlag = False,
-) -> None:
-    """Show the events, oldest first, one a line.
-
-    Example: mind log --kind draft.emitted --kind draft.accepted
-    """
-    for wanted in kind or ():
-        if wanted not in EVENTS:
-            raise BadSetting(f"{wanted!r} is no kind of event: there are {', '.join(EVENTS)}.")
-    with desk(store, session) as at:
-        # before the look back, so that nothing falls between
-        position = at.log.position()
-        _list(_newest(at, count, kind), json=json)
-        if follow:
-            _list(_coming(at, position, kind), json=json)
-
-
-def _newest(at: Desk, count: int, kinds: list[str] | None) -> Iterator[Recorded]:
-    if not count:
-        yield from at.log.read(at.session, upto=at.version, kinds=kinds)
-        return
-    newest = at.log.read(
-        at.session, upto=at.version, kinds=kinds, newest_first=True, page=min(count, 512)
-    )
-    yield from reversed([recorded for recorded, _ in zip(newest, range(count), strict=False)])
-
-
-def _coming(at: Desk, position: int, kinds: list[str] | None) -> Iterator[Recorded]:
-    stop = threading.Event()
-    try:
-        for recorded in at.log.follow(position, stop):
-            if recorded.session == at.session and (not kinds or recorded.event.kind in kinds):
-                yield recorded
-    except KeyboardInterrupt:
-        stop.set()
-
-
-def _list(events: Iterator[Recorded], *, json: bool) -> None:
-    if json:
-        out.json_lines(as_data(recorded) for recorded in events)
-        return
-    for recorded in events:
-        at = f"{datetime.fromtimestamp(recorded.at / 1e6).astimezone():%m-%d %H:%M:%S}"
-        head = f"{recorded.version:>5}  {at}  {recorded.event.kind:<21}"
-        room = out.width() - len(head) - 2
-        out.answer(
-            out.shade(f"{recorded.version:>5}  {at}", "faint")
-            + f"  {recorded.event.kind:<21}  {out.one_line(summary(recorded.event), room)}"
-        )
-
-
 def as_data(recorded: Recorded) -> dict[str, Any]:
     """An event with its envelope, for programs."""
     event = recorded.event
@@ -155,6 +88,7 @@ def as_data(recorded: Recorded) -> dict[str, Any]:
         "command": recorded.command,
         "cause": recorded.cause,
         "kind": event.kind,
+        "redacted": recorded.redacted,
         "data": fields,
     }
 
@@ -188,5 +122,5 @@ def show(
 
 def register(app: typer.Typer) -> None:
     """Add the verbs of this file."""
-    for verb in (history, log, show):
+    for verb in (history, show):
         app.command()(verb)
