@@ -9,6 +9,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from typer.testing import CliRunner
+
+from cli.main import build
+from cli.output import safe
+from domain.errors import Broken, LogosphereError
 
 MIND = Path(sys.executable).with_name("mind")
 
@@ -51,7 +56,13 @@ Mind = Callable[..., Ran]
 
 
 @pytest.fixture
-def mind(tmp_path: Path) -> Mind:
+def mind(installed: Mind) -> Mind:
+    """Runs ``mind``: the installed command, unless a file of tests says ``within``."""
+    return installed
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> Mind:
     """Runs ``mind`` in ``tmp_path``, with no store, no key and nobody's settings."""
     env = {
         key: value
@@ -73,6 +84,30 @@ def mind(tmp_path: Path) -> Mind:
             timeout=60,
         )
         return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    return run
+
+
+@pytest.fixture
+def within(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mind:
+    """The same within this process, for tests that ask many commands: none of them starts one."""
+    for key in os.environ:
+        if key.startswith(("MIND_", "OPENROUTER", "ANTHROPIC", "OPENAI", "XDG_")):
+            monkeypatch.delenv(key)
+    env = {"XDG_STATE_HOME": str(tmp_path / "state"), "HOME": str(tmp_path), "MIND_USER": "ann"}
+    env |= {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: str, stdin: str | bytes = b"", **more: str) -> Ran:
+        runner = CliRunner(env={**env, **more})
+        done = runner.invoke(build(words[0]), words, input=stdin, prog_name="mind")
+        error = done.exception
+        if isinstance(error, LogosphereError):
+            told = f"{done.stderr}mind: {safe(error.sentence)}\n"
+            return Ran(1 if isinstance(error, Broken) else 2, done.stdout, told)
+        if error is not None and not isinstance(error, SystemExit):
+            raise error
+        return Ran(done.exit_code, done.stdout, done.stderr)
 
     return run
 

@@ -9,17 +9,12 @@ import pytest
 
 from cli.audit import no_formula
 from tests.cli.conftest import Mind, Ran
-from tests.cli.inside import inside
 
 
 @pytest.fixture
-def asked(asked: Mind, tmp_path: Path) -> Mind:
-    """A store whose first message awaits an answer, and commands within this process."""
-
-    def run(*words: str, **more: Any) -> Ran:
-        return inside(tmp_path / "thinking", *words, **more)
-
-    return run
+def mind(within: Mind) -> Mind:
+    """Commands within this process: there are many here."""
+    return within
 
 
 def rows(ran: Ran) -> list[tuple[str, str, str]]:

@@ -22,6 +22,12 @@ LINES = (
 
 
 @pytest.fixture
+def mind(within: Mind) -> Mind:
+    """Commands within this process: there are many here."""
+    return within
+
+
+@pytest.fixture
 def drafted(mind: Mind, tmp_path: Path) -> Mind:
     """Three drafts, of which the second is accepted, another message, and a draft of that."""
     stage = Stage(tmp_path / "thinking", "main").begins()
@@ -30,6 +36,13 @@ def drafted(mind: Mind, tmp_path: Path) -> Mind:
     stage.runs("thoughts: []", "draft: It is the Sun as well.", mode="background", iterations=2)
     stage.log.close()
     return partial(mind, MIND_STORE=str(tmp_path / "thinking"))
+
+
+@pytest.fixture
+def shell(drafted: Mind, installed: Mind, tmp_path: Path) -> Mind:
+    """The same, by the installed command: what a shell prints needs a real stderr."""
+    assert drafted("status").code == 0
+    return partial(installed, MIND_STORE=str(tmp_path / "thinking"))
 
 
 def history(directory: Path, session: str = "main") -> list[str]:
@@ -143,7 +156,7 @@ def test_on_forks_and_in_the_past(drafted: Mind, tmp_path: Path) -> None:
     assert ran.data["first"]["version"] == ran.data["end"] == at
 
 
-def test_a_command_decides(drafted: Mind, tmp_path: Path) -> None:
+def test_a_command_decides(shell: Mind, tmp_path: Path) -> None:
     """Once per moment, with the facts on stdin and the moment in its environment."""
     script = tmp_path / "judge.sh"
     script.write_text(
@@ -151,7 +164,7 @@ def test_a_command_decides(drafted: Mind, tmp_path: Path) -> None:
         'echo "seen $MIND_SESSION@$MIND_VERSION in $MIND_STORE"\n'
         'test "$MIND_VERSION" -ge 11\n'
     )
-    ran = drafted("bisect", "--run", "sh judge.sh", "--json", SHELL="/bin/sh")
+    ran = shell("bisect", "--run", "sh judge.sh", "--json", SHELL="/bin/sh")
     assert ran.code == 0, ran.err
     assert ran.data["first"]["version"] == 11
     seen = sorted(tmp_path.glob("facts-*.json"))
@@ -165,33 +178,33 @@ def test_a_command_decides(drafted: Mind, tmp_path: Path) -> None:
     assert "event 10: does not hold" in ran.err
 
 
-def test_a_command_may_look_with_mind(drafted: Mind, tmp_path: Path) -> None:
+def test_a_command_may_look_with_mind(shell: Mind, tmp_path: Path) -> None:
     """It finds the store and the session that are searched, and can stand at the moment."""
     script = 'mind at "$MIND_VERSION" drafts --json | grep -q "far water"'
     path = f"{MIND.parent}:/usr/bin:/bin"
-    found = drafted("bisect", "1", "exc_1:3", "--run", script, "--json", PATH=path).data
+    found = shell("bisect", "1", "exc_1:3", "--run", script, "--json", PATH=path).data
     drafts = [n for n, kind in enumerate(history(tmp_path)) if kind == "draft.emitted"]
     assert found["first"]["version"] == drafts[1]
 
 
-def test_a_command_that_can_not_tell(drafted: Mind) -> None:
+def test_a_command_that_can_not_tell(shell: Mind) -> None:
     """Its neighbours are asked; where all of them pass, the range that remains is told."""
     skipping = "test $MIND_VERSION -lt 8 -o $MIND_VERSION -gt 12 || exit 125; "
     script = skipping + "test $MIND_VERSION -gt 5"
-    found = drafted("bisect", "--run", script, "--json", SHELL="/bin/sh").data
+    found = shell("bisect", "--run", script, "--json", SHELL="/bin/sh").data
     assert found["first"]["version"] == 6
     assert found["skipped"] == []
     script = skipping + "test $MIND_VERSION -gt 12"
-    ran = drafted("bisect", "--run", script, "--json", SHELL="/bin/sh")
+    ran = shell("bisect", "--run", script, "--json", SHELL="/bin/sh")
     assert ran.code == 2
     assert (ran.data["first"], ran.data["before"]) == (None, None)
     assert ran.data["between"] == [7, 13]
     assert ran.data["skipped"] == [8, 9, 10, 11, 12]
     assert "It begins to hold at one of the events 8 to 13" in ran.err
     assert "nobody could tell at 8 to 12" in ran.err
-    plain = drafted("bisect", "--run", script, SHELL="/bin/sh")
+    plain = shell("bisect", "--run", script, SHELL="/bin/sh")
     assert (plain.code, plain.out) == (2, "")
-    ran = drafted("bisect", "--run", "exit 125", SHELL="/bin/sh")
+    ran = shell("bisect", "--run", "exit 125", SHELL="/bin/sh")
     assert "It can't be told at event 1: choose another end." in ran.err
 
 
@@ -203,9 +216,9 @@ def test_a_command_that_can_not_tell(drafted: Mind) -> None:
         ("kill -9 $$", "was ended by signal 9 at event 1"),
     ],
 )
-def test_a_command_that_fails_ends_the_search(drafted: Mind, command: str, sentence: str) -> None:
+def test_a_command_that_fails_ends_the_search(shell: Mind, command: str, sentence: str) -> None:
     """A sentence says how it ended, and what its exit codes mean."""
-    ran = drafted("bisect", "--run", command, SHELL="/bin/sh")
+    ran = shell("bisect", "--run", command, SHELL="/bin/sh")
     assert (ran.code, ran.out) == (2, "")
     assert sentence in ran.err
     assert "125 that nobody can tell" in ran.err

@@ -53,6 +53,12 @@ class Store(NamedTuple):
 
 
 @pytest.fixture
+def mind(within: Mind) -> Mind:
+    """Commands within this process: there are many here."""
+    return within
+
+
+@pytest.fixture
 def store(tmp_path: Path, mind: Mind) -> Iterator[Store]:
     """A message with two drafts that await a choice."""
     stage = Stage(tmp_path / "store", "main").begins("why two tides a day?", embedding_model="off")

@@ -3,7 +3,15 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Mind
+
+
+@pytest.fixture
+def mind(within: Mind) -> Mind:
+    """Commands within this process: there are many here."""
+    return within
 
 
 def test_any_reading_command_as_of_any_moment(asked: Mind) -> None:

@@ -7,6 +7,13 @@ import pytest
 
 from tests.cli.conftest import TIDES, Mind
 
+
+@pytest.fixture
+def mind(within: Mind) -> Mind:
+    """Commands within this process: there are many here."""
+    return within
+
+
 GUIDE = Path(__file__).parents[2] / "docs" / "hooks.md"
 
 

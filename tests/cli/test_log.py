@@ -16,7 +16,6 @@ from commands.eventlog import EventLog
 from commands.world import RealWorld
 from domain.recorded import Recorded
 from tests.cli.conftest import MIND, Mind, Ran
-from tests.cli.inside import inside
 from tests.stories.cast import Stage
 
 
@@ -27,16 +26,18 @@ def versions(ran: Ran) -> list[int]:
 
 
 @pytest.fixture
-def told(asked: Mind, tmp_path: Path) -> Mind:
-    """Two iterations, a word of Bob's, an acceptance; commands within this process."""
+def mind(within: Mind) -> Mind:
+    """Commands within this process: there are many here."""
+    return within
 
-    def run(*words: str, **more: Any) -> Ran:
-        return inside(tmp_path / "thinking", *words, **more)
 
-    run("run", "-b", "2")
-    run("note", "Spring\nTIDES are two", MIND_USER="bob")
-    run("accept")
-    return run
+@pytest.fixture
+def told(asked: Mind) -> Mind:
+    """Two iterations, a word of Bob's, an acceptance."""
+    asked("run", "-b", "2")
+    asked("note", "Spring\nTIDES are two", MIND_USER="bob")
+    asked("accept")
+    return asked
 
 
 def events(mind: Mind, *options: str) -> list[dict[str, Any]]:

@@ -1,6 +1,14 @@
 """Notes on the command line."""
 
+import pytest
+
 from tests.cli.conftest import Mind
+
+
+@pytest.fixture
+def mind(within: Mind) -> Mind:
+    """Commands within this process: there are many here."""
+    return within
 
 
 def test_a_note_is_written_and_read(mind: Mind) -> None:

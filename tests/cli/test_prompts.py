@@ -4,6 +4,8 @@ import hashlib
 import json
 from pathlib import Path
 
+import pytest
+
 from commands.iterate import prepare
 from commands.recording import RecordIteration
 from domain.events import MindInvoked
@@ -15,6 +17,12 @@ from tests.stories.thinker import Cast
 def without_time(text: str) -> list[str]:
     """The lines of a prompt but for the one that holds the user's time."""
     return [line for line in text.splitlines() if not line.startswith("  user_time:")]
+
+
+@pytest.fixture
+def mind(within: Mind) -> Mind:
+    """Commands within this process: there are many here."""
+    return within
 
 
 def events(mind: Mind, kind: str) -> list[dict[str, object]]:

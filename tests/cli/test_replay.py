@@ -20,6 +20,12 @@ draft: Less than half as much.
 
 
 @pytest.fixture
+def mind(within: Mind) -> Mind:
+    """Commands within this process: there are many here."""
+    return within
+
+
+@pytest.fixture
 def told(asked: Mind, tmp_path: Path) -> Mind:
     """The same, with two exchanges, the second one open, and the script of another mind."""
     asked("run", "-b", "2")

@@ -3,7 +3,15 @@
 import json
 from typing import Any
 
+import pytest
+
 from tests.cli.conftest import Mind
+
+
+@pytest.fixture
+def mind(within: Mind) -> Mind:
+    """Commands within this process: there are many here."""
+    return within
 
 
 def added(mind: Mind) -> list[dict[str, Any]]:

@@ -6,6 +6,8 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from commands.eventlog import EventLog
 from tests.cli.conftest import MIND, Mind
 
@@ -15,6 +17,12 @@ def drawing(out: str) -> list[str]:
     header, *lines = out.splitlines()
     end = min(header.find(word) for word in ("branched off", "events") if word in header)
     return [line[:end].rstrip() for line in lines]
+
+
+@pytest.fixture
+def mind(within: Mind) -> Mind:
+    """Commands within this process: there are many here."""
+    return within
 
 
 def test_the_tree(asked: Mind) -> None:
@@ -33,12 +41,12 @@ def test_the_tree(asked: Mind) -> None:
     assert drawing(asked("sessions").out) == ["* main", "  ├─ b", "  │  └─ b/c", "  └─ d"]
 
 
-def test_the_tree_where_its_lines_can_not_be_shown(asked: Mind) -> None:
+def test_the_tree_where_its_lines_can_not_be_shown(asked: Mind, installed: Mind) -> None:
     """In another encoding than UTF-8 it is drawn in ASCII, and no title breaks it."""
     asked("fork", "b")
     asked("fork", "c", "-s", "main")
     asked("rename", "Ebbe – Flut 潮", "-s", "b")
-    shown = asked("sessions", PYTHONIOENCODING="ascii")
+    shown = installed("sessions", PYTHONIOENCODING="ascii")
     assert shown.code == 0, shown.err
     assert drawing(shown.out) == ["  main", "  |- b", "* `- c"]
     assert "Ebbe ? Flut ?" in shown.out

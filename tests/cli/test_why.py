@@ -1,35 +1,24 @@
 """The receipt of anything, as a person asks for it."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import MIND, TIDES, Mind, Ran
+from tests.cli.conftest import Mind
 
 
-@pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Mind:
-    """Two drafts and a signal, a thought and a presence of the user's, and one acceptance.
+@pytest.fixture
+def mind(within: Mind) -> Mind:
+    """Commands within this process: there are many here."""
+    return within
 
-    One store for all that only look at it.
-    """
-    directory = tmp_path_factory.mktemp("told")
-    env = {"MIND_USER": "ann", "COLUMNS": "100", "XDG_STATE_HOME": str(directory)}
-    env |= {"PATH": os.environ["PATH"], "MIND_STORE": "thinking"}
 
-    def mind(*words: str) -> Ran:
-        done = subprocess.run(
-            [MIND, *words], cwd=directory, env=env, capture_output=True, text=True, check=False
-        )
-        return Ran(done.returncode, done.stdout, done.stderr)
-
-    (directory / "tides.txt").write_text(TIDES, encoding="utf-8")
-    model = ("-m", "script:tides.txt", "--set", "embedding_model=off")
+@pytest.fixture
+def told(asked: Mind) -> Mind:
+    """Two drafts and a signal, a thought and a presence of the user's, and one acceptance."""
     for words in (
-        ("init", "thinking", "why two tides a day?", *model),
         ("think", "what of the wind?"),
         ("run",),
         ("signal", "-p", "r", "back soon"),
@@ -37,8 +26,8 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Mind:
         ("accept", "2"),
         ("fork", "later", "--at", "draft:2", "--stay"),
     ):
-        assert mind(*words).code == 0
-    return mind
+        assert asked(*words).code == 0
+    return asked
 
 
 def test_every_name_of_a_thing_can_be_asked_for(told: Mind) -> None:
