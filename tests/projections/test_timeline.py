@@ -30,8 +30,8 @@ LINES = {
     "config.changed": "budget_usd: off → 2.5",
     "message.sent": "exc_24_000 (picked from tides/what-if@398): Why are there two tides a day? 😀",
     "exchanges.pruned": "exc_1_000, exc_9_001",
-    "draft.emitted": "#3 (picked from tides/what-if@398, repeats #1, confidence 0.75, still working):"
-    " Because the moon pulls on both sides.",
+    "draft.emitted": "#3 (picked from tides/what-if@398, repeats #1, confidence 0.75,"
+    " still working): Because the moon pulls on both sides.",
     "draft.seen": "#1, #3",
     "draft.accepted": "#3 of exc_24_000 (auto-accept)",
     "mind.invoked": "iteration 25, openrouter:anthropic/claude-haiku-4.5, unparseable, 2.3 s,"

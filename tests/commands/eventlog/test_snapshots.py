@@ -166,9 +166,7 @@ def test_a_sum_over_nonsense(store: Path) -> None:
     """A blob that is whole, but holds no state, is passed over."""
     for nonsense in (b"", b"\x00" * 9, zlib.compress(b"\xc1"), zlib.compress(b"\x93\x01\x02\x03")):
         with raw(store, FILE) as connection:
-            connection.execute(
-                "UPDATE states SET state=?, crc=?", (nonsense, zlib.crc32(nonsense))
-            )
+            connection.execute("UPDATE states SET state=?, crc=?", (nonsense, zlib.crc32(nonsense)))
         with EventLog(store) as log:
             assert log.state(MAIN) == truth(store)
 

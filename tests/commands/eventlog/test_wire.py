@@ -285,7 +285,8 @@ def test_a_store_from_the_future(log: EventLog, tmp_path: Path) -> None:
     with raw(tmp_path) as connection:
         connection.execute(f"PRAGMA user_version={LAYOUT + 1}")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    with pytest.raises(StoreOfAnotherLayout, match=f"layout {LAYOUT + 1}, this version reads .*{LAYOUT}"):
+    both = f"layout {LAYOUT + 1}, this version reads .*{LAYOUT}"
+    with pytest.raises(StoreOfAnotherLayout, match=both):
         EventLog(tmp_path)
 
 
