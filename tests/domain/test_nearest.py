@@ -55,7 +55,8 @@ def test_a_session_that_is_not_there() -> None:
     )
     assert "; there are payments, chat-0," in NoSuchSession("paymnts", [*many, "payments"]).sentence
     assert NoSuchSession("paymnts", ["payments"]).sentence.endswith("there are payments.")
-    assert "in this store (mind new NAME makes one)" in NoSuchSession("x").sentence
+    assert "in this store (mind new NAME makes one)" in NoSuchSession("x", []).sentence
+    assert NoSuchSession("x").sentence.endswith("(mind sessions lists them).")
 
 
 def test_what_is_ambiguous_names_the_candidates() -> None:
