@@ -59,7 +59,8 @@ def _told(one: Taken) -> str:
         return f"{one.name}: here already, nothing new."
     news = out.count(one.events, "event")
     if one.what == "longer":
-        return f"{one.name}: {one.events} more event{'' if one.events == 1 else 's'}."
+        gone = f"; the content of {one.redacted} was redacted" if one.redacted else ""
+        return f"{one.name}: {one.events} more event{'' if one.events == 1 else 's'}{gone}."
     called = f" (it was {one.session} there)" if one.name != one.session else ""
     return f"{one.name}: {news}{called}."
 

@@ -59,7 +59,7 @@ def verify(
         standing = _compared(log, kept)
         names = [session_id(name) for name in sessions] if sessions else None
         verdicts = list(log.verify(names, new=since_last))
-        unnamed = _unnamed(log, kept)
+        unnamed = len(set(log.sessions()) - {one.here for one in standing})
     findings = [finding for verdict in verdicts for finding in verdict.findings]
     events = sum(verdict.events for verdict in verdicts)
     wrong = [one for one in standing if one.standing != "as written"]
@@ -81,7 +81,8 @@ def verify(
             where = out.count(len(verdicts), "session")
             out.answer(f"{out.count(events, which)} of {where}: all as written.")
         if kept is not None:
-            _tell_heads(kept, standing, unnamed)
+            _tell_heads(kept, standing)
+            out.talk(_limits(kept, unnamed, whole=not (findings or wrong), trusted=key is not None))
     if findings or wrong:
         bad = len(findings) + len(wrong)
         raise Broken(f"{out.count(bad, 'finding')}: not all is as written; the rest can be read.")
@@ -103,10 +104,6 @@ def _compared(log: EventLog, kept: "Heads | None") -> "list[Compared]":
     return list(compared(log, kept.kept))
 
 
-def _unnamed(log: EventLog, kept: "Heads | None") -> int:
-    return len(set(log.sessions()) - {head.session for head in kept.kept}) if kept else 0
-
-
 _WHAT = {
     "cut off": "ends at {now}: events {next} to {version} are gone",
     "rewritten": "is another history: event {version} is not the one that was there",
@@ -114,24 +111,36 @@ _WHAT = {
 }
 
 
-def _tell_heads(kept: "Heads", standing: "list[Compared]", unnamed: int) -> None:
+def _tell_heads(kept: "Heads", standing: "list[Compared]") -> None:
     for one in standing:
+        called = f" (here {one.here})" if one.here not in {None, one.session} else ""
         if one.standing != "as written":
             what = _WHAT[one.standing].format(now=one.now, next=one.now + 1, version=one.version)
-            out.answer(f"{one.session} {what}.")
+            out.answer(f"{one.session}{called} {what}.")
+        elif called:
+            out.answer(f"{one.session} is called {one.here} here.")
     if all(one.standing == "as written" for one in standing):
         whole = out.count(len(standing), "session")
         signer = f"signed with {kept.key}" if kept.key else "unsigned"
         out.answer(f"{whole} as whole as on {out.safe(kept.made)} ({signer}).")
-    out.talk(
+
+
+def _limits(kept: "Heads", unnamed: int, *, whole: bool, trusted: bool) -> str:
+    """What has been proved by now, and what has not."""
+    if kept.key is None:
+        doubt = "they are unsigned: whoever can write that file could have changed it"
+    elif not trusted:
+        doubt = "whose key that is was not asked: name the one you trust with --key"
+    else:
+        doubt = ""
+    if not whole:
+        told = "The store and these heads do not go together"
+        return f"{told}; {doubt}." if doubt else f"{told}, and the heads are what was signed."
+    more = f", nor about {out.count(unnamed, 'session')} that they do not name" if unnamed else ""
+    return (
         "This proves that up to these heads nothing was cut off, changed or slipped in;"
-        " it says nothing about what came after them"
-        + (f", nor about {out.count(unnamed, 'session')} that they do not name" if unnamed else "")
-        + (
-            "."
-            if kept.key
-            else ", nor, since they are unsigned, against somebody who could change them too."
-        )
+        f" it says nothing about what came after them{more}."
+        + (f" It is worth as much as the heads are, and {doubt}." if doubt else "")
     )
 
 

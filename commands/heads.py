@@ -8,6 +8,7 @@ session stood, and what its hash was there; a signature says who exported it.
 import base64
 import json
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -46,6 +47,8 @@ class Compared(NamedTuple):
     standing: Standing
     now: int
     """Where the session stands now; 0 when it is gone."""
+    here: SessionId | None
+    """What it is called here; None when it is gone."""
 
 
 class Heads(NamedTuple):
@@ -116,7 +119,7 @@ def read_heads(file: Path, trusted: Path | None = None) -> Heads:
             raise Refused(f"{str(file)!r} was signed with another key than {str(trusted)!r}.")
     try:
         kept = tuple(
-            Kept(session_id(head["session"]), int(head["version"]), bytes.fromhex(head["hash"]))
+            Kept(session_id(head["session"]), _version(head), bytes.fromhex(head["hash"]))
             for head in data["heads"]
         )
         return Heads(str(data["made"]), kept, key)
@@ -124,21 +127,37 @@ def read_heads(file: Path, trusted: Path | None = None) -> Heads:
         raise BadSetting(f"{str(file)!r} holds no heads (mind head -o FILE makes one).") from error
 
 
+def _version(head: dict[str, Any]) -> int:
+    version = head["version"]
+    if type(version) is not int or not 0 < version < 2**62:
+        raise TypeError("no version")
+    return version
+
+
 def compared(log: EventLog, heads: Iterable[Kept]) -> Iterator[Compared]:
     """What has become of each session; the hashes in the log have to be proved on their own."""
-    for session, version, hash_ in heads:
-        if not log.exists(session):
-            yield Compared(session, version, "gone", 0)
-            continue
-        now = log.head(session).version
+    for head in heads:
+        named = [head.session] if log.exists(head.session) else []
+        likely = [*named, *(s for s in log.born_as(head.session) if s not in named)]
+        looked = [_standing(log, name, head) for name in likely]
+        # names may have changed more than once on the way here, a hash never does
+        others = (_standing(log, name, head) for name in log.sessions() if name not in likely)
+        whole = (one for one in chain(looked, others) if one.standing == "as written")
+        gone = Compared(head.session, head.version, "gone", 0, None)
+        yield next(whole, looked[0] if looked else gone)
+
+
+def _standing(log: EventLog, name: SessionId, head: Kept) -> Compared:
+    """What has become of a session, if it is the one called ``name`` here."""
+    (session, version, hash_), now, same = head, 0, False
+    try:
+        now = log.head(name).version
         if now < version:
-            yield Compared(session, version, "cut off", now)
-            continue
-        try:
-            same = log.head(session, version).hash == hash_
-        except LogosphereError:  # what is in between is gone
-            same = False
-        yield Compared(session, version, "as written" if same else "rewritten", now)
+            return Compared(session, version, "cut off", now, name)
+        same = log.head(name, version).hash == hash_
+    except LogosphereError:
+        pass  # it is not in one piece: what there is is told by the proof of its chain
+    return Compared(session, version, "as written" if same else "rewritten", now, name)
 
 
 def _loaded(file: Path) -> dict[str, Any]:
@@ -172,7 +191,7 @@ def _checked(file: Path, data: dict[str, Any], signature: Any) -> str:
         key = base64.b64decode(signature["key"], validate=True)
         value = base64.b64decode(signature["value"], validate=True)
         Ed25519PublicKey.from_public_bytes(key).verify(value, _signed(data))
-    except (InvalidSignature, KeyError, TypeError, ValueError) as error:
+    except (InvalidSignature, KeyError, TypeError, ValueError, RecursionError) as error:
         raise Refused(f"The signature of {str(file)!r} is not right: it was changed.") from error
     return _base64(key)
 
@@ -223,7 +242,8 @@ def _public(file: Path) -> "Ed25519PublicKey":
 
 def _bytes(file: Path) -> bytes:
     try:
-        return file.read_bytes()[:65536]
+        with file.open("rb") as data:
+            return data.read(65536)
     except OSError as error:
         raise BadSetting(f"{str(file)!r} can't be read: {error.strerror or error}.") from error
 

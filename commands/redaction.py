@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from commands.eventlog import EventLog
+from commands.moments import find_exchange
 from commands.world import World
 from domain.events import (
     REDACTED,
@@ -12,6 +13,7 @@ from domain.events import (
     MessageSent,
     MindInvoked,
     ThoughtAdded,
+    ThoughtEmbedded,
 )
 from domain.ids import SessionId
 from domain.recorded import Draw, Recorded
@@ -48,34 +50,59 @@ def redact_events(
 
 
 def with_its_reply(log: EventLog, session: SessionId, version: int) -> list[Recorded]:
-    """An event, and the mind's raw reply that holds the same text, if it came from one."""
+    """An event, and what else is made of the same text.
+
+    That is the mind's raw reply, if it came from one, and the vectors that a thought got later,
+    in its own session or in branches: a text can be guessed from its vector.
+    """
     found = log.pick(session, [version])
     replies = [
         r.cause
         for r in found
         if isinstance(r.event, DraftEmitted | ThoughtAdded) and r.cause is not None
     ]
-    return found + [r for r in log.pick(session, replies) if has_content(r)]
+    more = [*log.pick(session, replies), *(v for r in found for v in _vectors(log, r))]
+    return found + [r for r in more if has_content(r)]
+
+
+def _vectors(log: EventLog, thought: Recorded) -> Iterator[Recorded]:
+    if not isinstance(thought.event, ThoughtAdded):
+        return
+    where, version = thought.session, thought.version
+    for session in log.sessions():
+        own, *inherited = log.path(session)
+        heirs = [part.stream for part in inherited if (part.upto or 0) >= version > part.after]
+        if session == where or where in heirs:
+            after = max(own.after, version)
+            for recorded in log.read(session, after=after, kinds=["thought.embedded"]):
+                event = recorded.event
+                if isinstance(event, ThoughtEmbedded) and event.thought == version:
+                    yield recorded
 
 
 def whole_exchange(log: EventLog, session: SessionId, exchange: str, upto: int) -> list[Recorded]:
-    """All that was said in an exchange: its message, its drafts, the replies they came from."""
-    asked = next(
-        r
-        for r in log.read(session, upto=upto, kinds=["message.sent"], newest_first=True, page=16)
-        if isinstance(r.event, MessageSent) and r.event.exchange == exchange
-    )
+    """All that was said in an exchange: its message, its drafts, the replies they came from.
+
+    Raises:
+        NoSuchMoment, AmbiguousRef: there is none of that name, or several.
+    """
+    asked = find_exchange(log, session, exchange, upto=upto)
+    if isinstance(asked.event, MessageSent):
+        exchange = asked.event.exchange
     said = [asked]
     kinds = ("draft.emitted", "mind.invoked", "message.sent")
-    later = 0
+    following: int | None = None
     for recorded in log.read(session, after=asked.version, kinds=kinds):
-        if isinstance(recorded.event, MessageSent):
-            later += 1
-            if later == 2:  # a late draft may come while the next exchange is open, not after it
+        event = recorded.event
+        if isinstance(event, MessageSent):
+            if following:  # a late draft may come while the next exchange is open, not after it
                 break
-        elif isinstance(recorded.event, DraftEmitted) and recorded.event.exchange == exchange:
+            following = recorded.version
+        elif isinstance(event, DraftEmitted) and event.exchange == exchange:
             said += with_its_reply(log, session, recorded.version)
-        elif isinstance(recorded.event, MindInvoked) and not later:
+        elif isinstance(event, MindInvoked) and asked.version <= event.based_on < (
+            following or recorded.version
+        ):
             said.append(recorded)
     unique = {(r.session, r.version): r for r in said if has_content(r)}
     return [unique[key] for key in sorted(unique)]

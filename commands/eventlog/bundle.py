@@ -5,12 +5,13 @@ whoever gets it proves it as any history is proved, before a single row is taken
 """
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from commands.eventlog.chain import HASH_LENGTH
+from commands.eventlog.faults import translated
 from commands.eventlog.layout import SCHEMA, checked, database_uri, lay_out, put_in_place
 from commands.eventlog.lineage import Birth, Lineage
 from commands.eventlog.recorder import EventRecorder
@@ -19,11 +20,18 @@ from commands.eventlog.wire import EventMapper, Row
 from domain.errors import BadBundle, LogosphereError
 from domain.events import EventRedacted
 from domain.ids import SessionId, session_id
+from domain.recorded import Recorded
 from domain.session import Session, evolve
 
 PAGE = 512
+REASON = 300
 _NEWEST = 2**62
+_LATEST = 250_000_000_000_000_000
+"""Microseconds since 1970 that every calendar can show, in any time zone."""
+
 _REDACTED = ("event.redacted",)
+_NONSENSE = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError)
+"""What events may cause that nobody can have written with Logosphere."""
 
 
 class Taken(NamedTuple):
@@ -36,37 +44,68 @@ class Taken(NamedTuple):
     what: Literal["new", "longer", "known"]
     events: int
     """How many came."""
+    redacted: int
+    """How many that were here lost their content, as they did there."""
 
 
-def needed(
-    recorder: EventRecorder, mapper: EventMapper, lineage: Lineage, sessions: Iterable[SessionId]
+# out
+
+
+def write_bundle(
+    recorder: EventRecorder,
+    mapper: EventMapper,
+    lineage: Lineage,
+    sessions: Iterable[SessionId],
+    file: Path,
+) -> tuple[list[SessionId], int]:
+    """Write sessions and what they descend from into a new file: all of it or nothing.
+
+    Returns:
+        The streams that are in it, and how many events.
+
+    Raises:
+        BadBundle: there is a file of that name.
+        LogosphereError: it can't be written, or the log can't be read.
+    """
+    count = 0
+    # in one reading, or an event and the word of its redaction would not be of the same moment
+    with recorder.unmoving() as cursor:
+        streams = _needed(cursor, mapper, lineage, sessions)
+        with _new(file) as target:
+            for stream, upto in streams.items():
+                for rows in _pages(cursor, recorder.path, stream, upto):
+                    _insert(target, rows)
+                    count += len(rows)
+                birth, path = lineage.birth(stream), lineage.path(stream)
+                # where its parent stays behind, it descends from whom its past is from
+                cut = birth.parent is not None and birth.parent not in streams
+                parent = path[1].stream if cut else birth.parent
+                _alias(target, cursor, mapper, stream, stream, parent)
+    return list(streams), count
+
+
+def _needed(
+    cursor: sqlite3.Cursor, mapper: EventMapper, lineage: Lineage, sessions: Iterable[SessionId]
 ) -> dict[SessionId, int]:
     """The streams that sessions consist of, ancestors first, and up to which version each.
 
     An ancestor goes along as far as it is shared, and on to where something in that part was
-    redacted: without the word of it, an emptied event could not be told from a forged one.
+    redacted: without the word of it, an emptied event could not be told from a forged one. One
+    that was forked below its own beginning shares nothing, and stays behind.
     """
     upto: dict[SessionId, int] = {}
-    order: list[list[SessionId]] = []
     for session in sessions:
-        line, stream = [session], session
-        upto[session] = _NEWEST
-        while (birth := lineage.birth(stream)).parent is not None:
-            parent = birth.parent
-            # an ancestor that was forked below its own beginning is only a name on the way
-            least = max(birth.at, lineage.birth(parent).at + 1)
-            upto[parent] = max(upto.get(parent, 0), least)
-            line.append(parent)
-            stream = parent
-        order.append(line[::-1])
+        for stream, _, high in reversed(lineage.path(session)):
+            upto[stream] = max(upto.get(stream, 0), _NEWEST if high is None else high)
     for stream, least in upto.items():
-        with recorder.reading() as cursor:
-            rows = recorder.rows(cursor, stream, least, _NEWEST, _NEWEST, kinds=_REDACTED)
-        upto[stream] = max([least, *(row[1] for row in rows if about(mapper, row) <= least)])
-    return {stream: upto[stream] for line in order for stream in line}
+        rows = EventRecorder.rows(cursor, stream, least, _NEWEST, _NEWEST, kinds=_REDACTED)
+        for row in rows:  # each may bring along emptied events that the next ones are about
+            if _about(mapper, row) <= upto[stream]:
+                upto[stream] = row[1]
+    return upto
 
 
-def about(mapper: EventMapper, row: Row) -> int:
+def _about(mapper: EventMapper, row: Row) -> int:
     """The version that an ``event.redacted`` is about."""
     event = mapper.recorded(row).event
     if not isinstance(event, EventRedacted):
@@ -74,40 +113,26 @@ def about(mapper: EventMapper, row: Row) -> int:
     return event.version
 
 
-def write_bundle(recorder: EventRecorder, streams: Mapping[SessionId, int], file: Path) -> int:
-    """Write streams, each up to a version, into a new file: all of it or nothing.
-
-    Returns:
-        How many events.
-
-    Raises:
-        BadBundle: there is a file of that name.
-        LogosphereError: it can't be written, or the log can't be read.
-    """
-    count = 0
-    with _new(file) as new:
-        lay_out(new)
-        with closing(sqlite3.connect(database_uri(new, mode="mode=rw"), uri=True)) as target:
-            target.execute("BEGIN")
-            for stream, upto in streams.items():
-                for rows in _pages(recorder, stream, upto):
-                    _insert(target.cursor(), rows)
-                    count += len(rows)
-                with recorder.reading() as cursor:
-                    cursor.execute("SELECT * FROM aliases WHERE stream=?", (stream,))
-                    target.executemany("INSERT INTO aliases VALUES (?,?,?)", cursor.fetchall())
-            target.commit()
-            target.execute("PRAGMA journal_mode=DELETE")
-    return count
-
-
 @contextmanager
-def _new(file: Path) -> Iterator[Path]:
+def _new(file: Path) -> Iterator[sqlite3.Cursor]:
+    """The tables of a bundle, to be filled; it is there when they are."""
+    if not file.parent.is_dir():
+        raise BadBundle(str(file), "there is no such directory")
     try:
         with put_in_place(file) as new:
-            yield new
+            lay_out(new)
+            with closing(sqlite3.connect(database_uri(new, mode="mode=rw"), uri=True)) as target:
+                target.execute("BEGIN")
+                yield target.cursor()
+                target.commit()
+                target.execute("PRAGMA journal_mode=DELETE")
     except FileExistsError:
         raise BadBundle(str(file), "there is one of that name: choose another") from None
+    except OSError as error:  # such as a name that is too long
+        raise translated(error, str(file)) from error
+
+
+# in
 
 
 class Bundle:
@@ -119,18 +144,25 @@ class Bundle:
         Raises:
             NotAStore, StoreOfAnotherLayout, BadBundle: it is none, or not as it was written.
         """
+        if not file.exists():
+            raise BadBundle(str(file), "there is no such file")
         checked(file)
+        wal = file.with_name(file.name + "-wal")
+        if wal.exists() and wal.stat().st_size:
+            why = f"its newest events are still in {wal.name}: use mind export to make a bundle"
+            raise BadBundle(str(file), why)
         self.recorder = EventRecorder(file, mode="mode=ro&immutable=1")
         self.mapper = EventMapper()
         self.lineage = Lineage(self.recorder, self.mapper)
         try:
             self._check(file)
+            self._fold(file)
         except BadBundle:
             self.recorder.close()
             raise
-        except (LogosphereError, ValueError) as error:
+        except (LogosphereError, *_NONSENSE) as error:
             self.recorder.close()
-            raise BadBundle(str(file), str(error)) from error
+            raise BadBundle(str(file), _short(error)) from error
 
     def close(self) -> None:
         """Let go of the file."""
@@ -138,25 +170,31 @@ class Bundle:
 
     def _check(self, file: Path) -> None:
         with self.recorder.reading() as cursor:
-            cursor.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid")
-            if tuple(row[0] for row in cursor.fetchall()) != SCHEMA:
+            if _tables(cursor) != _our_tables():
                 raise BadBundle(str(file), "its tables are not those of a log")
+            # what an index hides from us would be left out without a word
+            cursor.execute("PRAGMA integrity_check(1)")
+            said = cursor.fetchone()[0]
+            if said != "ok":
+                raise BadBundle(str(file), f"the file is damaged ({_short(said)})")
             cursor.execute(
                 "SELECT originator_id, min(rowid) FROM stored_events GROUP BY 1 ORDER BY 2"
             )
-            names = [row[0] for row in cursor.fetchall()]
-        self.sessions = [session_id(name) for name in names]
+            self.sessions = [session_id(row[0]) for row in cursor.fetchall()]
+        if not self.sessions:
+            raise BadBundle(str(file), "there is no session in it")
         passed: set[SessionId | None] = {None}
         for session in self.sessions:
-            if self.lineage.birth(session).parent not in passed:
+            birth = self.lineage.birth(session)
+            session_id(birth.name)
+            if birth.parent not in passed:
                 raise BadBundle(str(file), f"{session} comes before what it branched off")
             passed.add(session)
             verdict = verify_stream(self.recorder, self.mapper, session)
             if verdict.findings:
                 raise BadBundle(str(file), f"{session}: {verdict.findings[0].sentence}")
-        self._fold()
 
-    def _fold(self) -> None:
+    def _fold(self, file: Path) -> None:
         """Fold every session once: what decides later must not stumble over it."""
         origins: dict[SessionId, Session] = {}
         forks: dict[SessionId, list[tuple[int, SessionId]]] = {}
@@ -164,14 +202,44 @@ class Bundle:
             path = self.lineage.path(session)
             if len(path) > 1:
                 forks.setdefault(path[1].stream, []).append((path[0].after, session))
-        for session in self.sessions:
-            state, born_at = origins.pop(session, None), forks.get(session, [])
-            for rows in _pages(self.recorder, session, _NEWEST):
-                for row in rows:
-                    state = evolve(state, self.mapper.recorded(row))
-                    for at, child in born_at:
-                        if at == state.version:
-                            origins[child] = state
+        with self.recorder.reading() as cursor:
+            for session in self.sessions:
+                state, born_at = origins.pop(session, None), forks.get(session, [])
+                for rows in _pages(cursor, file, session, _NEWEST):
+                    for row in rows:
+                        state = _evolved(file, state, self.mapper.recorded(row))
+                        for at, child in born_at:
+                            if at == state.version:
+                                origins[child] = state
+
+
+def _evolved(file: Path, state: Session | None, recorded: Recorded) -> Session:
+    try:
+        if not 0 <= recorded.at < _LATEST:
+            raise ValueError(f"a time of {recorded.at} µs")
+        return evolve(state, recorded)
+    except _NONSENSE as error:
+        where = f"event {recorded.version} of {recorded.session} does not fit what is before it"
+        raise BadBundle(str(file), f"{where} ({_short(error)})") from error
+
+
+def _short(reason: object) -> str:
+    """What somebody else's data may have been quoted in, on one line."""
+    line = " ".join(str(reason).split())
+    return line if len(line) <= REASON else line[: REASON - 1] + "…"
+
+
+def _tables(cursor: sqlite3.Cursor) -> list[tuple[str, ...]]:
+    """All that a database is made of; a trigger or view more would be somebody else's program."""
+    cursor.execute("SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_master")
+    return sorted(cursor.fetchall())
+
+
+def _our_tables() -> list[tuple[str, ...]]:
+    with closing(sqlite3.connect(":memory:")) as blank:
+        for statement in SCHEMA:
+            blank.execute(statement)
+        return _tables(blank.cursor())
 
 
 def take_over(bundle: Bundle, recorder: EventRecorder) -> list[Taken]:
@@ -180,117 +248,114 @@ def take_over(bundle: Bundle, recorder: EventRecorder) -> list[Taken]:
     A session that is here already is left alone, or gets the events that are new; another one
     of the same name stays what it is, and the bundle's gets another name.
     """
-    with recorder.writing() as cursor:
-        names: dict[SessionId, SessionId] = {}
-        taken: list[Taken] = []
+    names: dict[SessionId, SessionId] = {}
+    taken: list[Taken] = []
+    with bundle.recorder.reading() as other, recorder.writing() as cursor:
         for session in bundle.sessions:
             birth = bundle.lineage.birth(session)
-            here, behind = _same(cursor, recorder, bundle, session, birth)
-            name = here or _free(cursor, recorder, session, bundle.sessions)
+            here, behind = _same(cursor, other, session, birth)
+            name = here or _free(cursor, session, bundle.sessions)
             names[session] = name
             if here is None:
-                _alias(cursor, bundle, birth, session, names)
-            count = 0
-            for rows in _pages(bundle.recorder, session, _NEWEST, behind):
+                parent = names[birth.parent] if birth.parent is not None else None
+                _alias(cursor, other, bundle.mapper, session, name, parent)
+            count = redacted = 0
+            for rows in _pages(other, bundle.recorder.path, session, _NEWEST, behind):
                 _insert(cursor, [(name, *row[1:]) for row in rows])
                 count += len(rows)
                 if here is not None:
-                    _redact_here(cursor, recorder, bundle, session, name, rows)
+                    redacted += _redact_here(cursor, other, bundle.mapper, session, name, rows)
             what: Literal["new", "longer", "known"] = (
                 "new" if here is None else "longer" if count else "known"
             )
-            taken.append(Taken(session, name, what, count))
+            taken.append(Taken(session, name, what, count, redacted))
     return taken
 
 
 def _same(
-    cursor: sqlite3.Cursor,
-    recorder: EventRecorder,
-    bundle: Bundle,
-    session: SessionId,
-    birth: Birth,
+    cursor: sqlite3.Cursor, other: sqlite3.Cursor, session: SessionId, birth: Birth
 ) -> tuple[SessionId | None, int]:
     """The stream here that is this very one, and the version behind which it lacks events."""
-    cursor.execute(
-        "SELECT stream FROM aliases WHERE name=? UNION SELECT ? UNION SELECT ?",
-        (birth.name, birth.name, session),
-    )
-    theirs = _last(bundle.recorder, session)
-    for (stream,) in cursor.fetchall():
-        found = recorder.birth(cursor, stream)
-        own = recorder.rows(cursor, stream, 0, _NEWEST, 1, newest_first=True)
-        if found is None or found[1] != birth.name or not own:
-            continue
-        common = min(own[0][1], theirs[1])
-        ours = recorder.rows_at(cursor, stream, [common])
-        with bundle.recorder.reading() as other:
-            others = bundle.recorder.rows_at(other, session, [common])
+    theirs = _last(other, session)
+    for stream in EventRecorder.born_as(cursor, birth.name):
+        own = _last(cursor, stream)
+        common = min(own, theirs)
+        ours = EventRecorder.rows_at(cursor, stream, [common])
+        others = EventRecorder.rows_at(other, session, [common])
         if ours and others and ours[0][4][:HASH_LENGTH] == others[0][4][:HASH_LENGTH]:
-            return SessionId(stream), own[0][1]
+            return SessionId(stream), own
     return None, 0
 
 
-def _last(recorder: EventRecorder, stream: SessionId) -> Row:
-    with recorder.reading() as cursor:
-        return recorder.rows(cursor, stream, 0, _NEWEST, 1, newest_first=True)[0]
+def _last(cursor: sqlite3.Cursor, stream: str) -> int:
+    return EventRecorder.rows(cursor, stream, 0, _NEWEST, 1, newest_first=True)[0][1]
 
 
-def _free(
-    cursor: sqlite3.Cursor,
-    recorder: EventRecorder,
-    wanted: SessionId,
-    others: Iterable[SessionId],
-) -> SessionId:
+def _free(cursor: sqlite3.Cursor, wanted: SessionId, others: Iterable[SessionId]) -> SessionId:
     """The name, or the first numbered one that nobody has."""
     name, number, theirs = wanted, 1, set(others) - {wanted}
-    while recorder.birth(cursor, name) is not None or name in theirs:
+    while EventRecorder.birth(cursor, name) is not None or name in theirs:
         number += 1
         name = session_id(f"{wanted[: 78 - len(str(number))].rstrip('-./_')}-{number}")
     return name
 
 
 def _alias(
-    cursor: sqlite3.Cursor,
-    bundle: Bundle,
-    birth: Birth,
-    session: SessionId,
-    names: Mapping[SessionId, SessionId],
+    into: sqlite3.Cursor,
+    source: sqlite3.Cursor,
+    mapper: EventMapper,
+    stream: SessionId,
+    name: SessionId,
+    parent: SessionId | None,
 ) -> None:
-    """Note by which names a stream's chain was sealed, where they are others here."""
-    parent = names[birth.parent] if birth.parent is not None else None
-    with bundle.recorder.reading() as other:
-        first = bundle.recorder.birth(other, session)
-    renamed = first is not None and first[2] is not None
-    if names[session] != birth.name or parent != birth.parent or renamed:
-        cursor.execute("INSERT INTO aliases VALUES (?,?,?)", (names[session], birth.name, parent))
+    """Note by which names a stream's chain was sealed, where they are others there.
+
+    Args:
+        into: where it goes.
+        source: where it comes from.
+        mapper: reads rows.
+        stream: its name where it comes from.
+        name: its name where it goes.
+        parent: the name there of the one it branched off.
+    """
+    found = EventRecorder.birth(source, stream)
+    if found is None:
+        raise LookupError(stream)
+    first, born, _ = found
+    said = mapper.origin(first)[0] if first[3] == "session.forked" else None
+    if (name, parent) != (born, said):
+        into.execute("INSERT INTO aliases VALUES (?,?,?)", (name, born, parent))
 
 
 def _redact_here(
     cursor: sqlite3.Cursor,
-    recorder: EventRecorder,
-    bundle: Bundle,
+    other: sqlite3.Cursor,
+    mapper: EventMapper,
     session: SessionId,
     name: SessionId,
     rows: Iterable[Row],
-) -> None:
-    """What was redacted there since is redacted here as well."""
-    versions = [about(bundle.mapper, row) for row in rows if row[3] in _REDACTED]
-    if not versions:
-        return
-    with bundle.recorder.reading() as other:
-        stubs = {row[1]: row[4] for row in bundle.recorder.rows_at(other, session, versions)}
-    recorder.replace_within(
-        cursor,
-        [(row[2], stubs[row[1]]) for row in recorder.rows_at(cursor, name, list(stubs))],
-    )
+) -> int:
+    """Redact here what was redacted there since; how many events it was."""
+    versions = [_about(mapper, row) for row in rows if row[3] in _REDACTED]
+    stubs = {row[1]: row[4] for row in EventRecorder.rows_at(other, session, versions)}
+    changed = [
+        (row[2], stubs[row[1]])
+        for row in EventRecorder.rows_at(cursor, name, list(stubs))
+        if row[4] != stubs[row[1]]
+    ]
+    if changed:
+        EventRecorder.replace_within(cursor, changed)
+    return len(changed)
 
 
 def _pages(
-    recorder: EventRecorder, stream: SessionId, upto: int, after: int = 0
+    cursor: sqlite3.Cursor, where: Path, stream: SessionId, upto: int, after: int = 0
 ) -> Iterator[list[Row]]:
     while True:
-        with recorder.reading() as cursor:
-            rows = recorder.rows(cursor, stream, after, upto, PAGE)
+        try:
+            rows = EventRecorder.rows(cursor, stream, after, upto, PAGE)
+        except sqlite3.Error as error:  # whoever writes what we read is in another file
+            raise translated(error, str(where)) from error
         if rows:
             yield rows
         if len(rows) < PAGE:

@@ -1,6 +1,7 @@
 """The file of a log: its tables and their guards, made all at once or not at all."""
 
 import os
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -67,6 +68,10 @@ SCHEMA = (
 )
 
 
+_HALF_MADE = re.compile(r"(\d{1,9})\.[0-9a-f]{8}\.new(?:-wal|-shm|-journal)?")
+"""What follows a file's name while it is being made: the process, and chance."""
+
+
 def database_uri(path: Path, *, mode: str) -> str:
     """A SQLite URI for a file, whatever its name holds."""
     return f"file:{quote(str(path.absolute()))}?{mode}"
@@ -128,8 +133,8 @@ def _refuse_leftover(path: Path) -> None:
 def _sweep(path: Path) -> None:
     """Remove what a killed process left half made."""
     for leftover in path.parent.glob(f"{escape(path.name)}.*.new*"):
-        process = leftover.name.removeprefix(f"{path.name}.").partition(".")[0]
-        if process.isdigit() and is_gone(int(process)):
+        ours = _HALF_MADE.fullmatch(leftover.name.removeprefix(f"{path.name}."))
+        if ours and is_gone(int(ours[1])):
             leftover.unlink(missing_ok=True)
 
 

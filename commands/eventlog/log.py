@@ -7,7 +7,7 @@ from typing import Self
 
 from eventsourcing.persistence import StoredEvent
 
-from commands.eventlog.bundle import Bundle, Taken, needed, take_over, write_bundle
+from commands.eventlog.bundle import Bundle, Taken, take_over, write_bundle
 from commands.eventlog.chain import HASH_LENGTH
 from commands.eventlog.follow import follow
 from commands.eventlog.layout import checked, make_database
@@ -162,8 +162,7 @@ class EventLog:
         for other in self.sessions():  # in order of their beginnings: parents come first
             if self._lineage.birth(other).parent in family:
                 family[other] = None
-        streams = needed(self._recorder, self._mapper, self._lineage, family)
-        return list(streams), write_bundle(self._recorder, streams, file)
+        return write_bundle(self._recorder, self._mapper, self._lineage, family, file)
 
     def take_over(self, file: Path) -> list[Taken]:
         """Bring the sessions of a bundle here: all of them or none, and none of them twice.
@@ -172,17 +171,18 @@ class EventLog:
             NotAStore, StoreOfAnotherLayout, BadBundle: it is none, or not as it was written.
             StoreIsBusy, StoreIsFull, StoreIsReadOnly: nothing was written.
         """
-        bundle = Bundle(file)
+        bundle, before = Bundle(file), self._redactions()
         try:
             taken = take_over(bundle, self._recorder)
         finally:
             bundle.close()
-        self.forget()  # there may be redactions among it
+        if self._redactions() != before:
+            self.forget()
         return taken
 
     def forget(self) -> bool:
         """Leave nothing of what was redacted in any file; whether that came about."""
-        gone = self._recorder.forget()
+        gone = self._recorder.forget(rewrite=self._redactions() > 0)
         return self._states.forget() and gone
 
     def _sealed(
@@ -313,6 +313,11 @@ class EventLog:
                 " FROM s WHERE id IS NOT NULL ORDER BY position"
             )
             return [SessionId(row[0]) for row in cursor.fetchall()]
+
+    def born_as(self, name: str) -> list[SessionId]:
+        """The sessions that began under a name, whatever they are called here."""
+        with self._recorder.reading() as cursor:
+            return [SessionId(stream) for stream in self._recorder.born_as(cursor, name)]
 
     def path(self, session: SessionId) -> tuple[Segment, ...]:
         """The ancestry, youngest first."""

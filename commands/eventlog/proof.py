@@ -9,7 +9,7 @@ from typing import NamedTuple
 from commands.eventlog.chain import HASH_LENGTH
 from commands.eventlog.lineage import Birth
 from commands.eventlog.recorder import EventRecorder
-from commands.eventlog.verify import Verdict, verify_since, verify_stream
+from commands.eventlog.verify import Finding, Verdict, verify_since, verify_stream
 from commands.eventlog.wire import EventMapper
 from domain.errors import LogosphereError, NoSuchSession
 from domain.ids import SessionId
@@ -45,6 +45,8 @@ class Proof:
         """
         self._recorder, self._mapper, self._birth = recorder, mapper, birth
         self._directory = directory
+        # looked up first: what begins while sessions are listed is not among the proved
+        self._upto = self._newest()
 
     def of(self, sessions: Iterable[SessionId], having: Iterable[SessionId]) -> Iterator[Verdict]:
         """Recompute the chains of some sessions and all that they descend from."""
@@ -61,31 +63,49 @@ class Proof:
 
     def of_all(self, sessions: Iterable[SessionId]) -> Iterator[Verdict]:
         """Recompute every chain, and remember how far that was."""
-        upto = self._newest()
-        verdicts = (verify_stream(self._recorder, self._mapper, name) for name in sessions)
-        yield from self._remembering(verdicts, upto)
+        yield from self._remembering(self._each(sessions))
 
     def of_new(self, sessions: Iterable[SessionId]) -> Iterator[Verdict]:
-        """Recompute the chains behind what was proved before; of everything, the first time."""
+        """Recompute the chains behind what was proved before; of everything, the first time.
+
+        Of everything, too, where what was proved before is no longer what it was.
+        """
         before = _remembered(self._directory) if self._directory else None
         if before is None:
             yield from self.of_all(sessions)
-            return
-        upto = self._newest()
-        yield from self._remembering(verify_since(self._recorder, self._mapper, *before), upto)
+        else:
+            yield from self._remembering(self._since(before, sessions))
 
-    def _remembering(self, verdicts: Iterable[Verdict], upto: Proved | None) -> Iterator[Verdict]:
+    def _since(self, before: Proved, sessions: Iterable[SessionId]) -> Iterator[Verdict]:
+        whole = True
+        try:
+            for verdict in verify_since(self._recorder, self._mapper, *before):
+                yield verdict
+                whole = whole and bool(verdict.session)
+        except LogosphereError as error:  # a page can't be read: event by event is told below
+            yield Verdict(SessionId(""), 0, (Finding(SessionId(""), 0, error.sentence),))
+            whole = False
+        if not whole:
+            yield from self._each(sessions)
+
+    def _each(self, sessions: Iterable[SessionId]) -> Iterator[Verdict]:
+        return (verify_stream(self._recorder, self._mapper, name) for name in sessions)
+
+    def _remembering(self, verdicts: Iterable[Verdict]) -> Iterator[Verdict]:
         whole = True
         for verdict in verdicts:
             whole = whole and not verdict.findings
             yield verdict
-        if whole and upto is not None and self._directory is not None:
-            _remember(self._directory, upto)
+        if whole and self._upto is not None and self._directory is not None:
+            _remember(self._directory, self._upto)
 
     def _newest(self) -> Proved | None:
-        with self._recorder.reading() as cursor:
-            cursor.execute("SELECT rowid, state FROM stored_events ORDER BY rowid DESC LIMIT 1")
-            row = cursor.fetchone()
+        try:
+            with self._recorder.reading() as cursor:
+                cursor.execute("SELECT rowid, state FROM stored_events ORDER BY rowid DESC LIMIT 1")
+                row = cursor.fetchone()
+        except LogosphereError:
+            return None  # said by the proof of what can't be read
         if row is None or not isinstance(row[1], bytes):
             return None
         return Proved(row[0], row[1][:HASH_LENGTH])
@@ -101,10 +121,11 @@ def _remembered(directory: Path) -> Proved | None:
     """What the last whole proof left; None where there was none, or it can't be read."""
     try:
         data = json.loads((directory / PROVED_FILE).read_text("utf-8"))
-        proved = Proved(int(data["position"]), bytes.fromhex(data["hash"]))
-    except (OSError, ValueError, KeyError, TypeError):
+        position, hash_ = data["position"], bytes.fromhex(data["hash"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
-    return proved if proved.position >= 0 and len(proved.hash) == HASH_LENGTH else None
+    sound = type(position) is int and 0 < position < 2**62 and len(hash_) == HASH_LENGTH
+    return Proved(position, hash_) if sound else None
 
 
 def _remember(directory: Path, proved: Proved) -> None:

@@ -20,10 +20,7 @@ from eventsourcing.sqlite import (
 from commands.eventlog.faults import is_busy, translated
 from commands.eventlog.layout import NEVER_CHANGE, SCHEMA, database_uri
 from commands.eventlog.wire import Row
-from domain.errors import (
-    StoreIsBusy,
-    StoreIsFull,
-)
+from domain.errors import LogosphereError, StoreIsBusy, StoreIsFull
 
 LOCK_TIMEOUT = 30.0
 """Seconds to wait for other writers before giving up."""
@@ -123,20 +120,43 @@ class EventRecorder(SQLiteApplicationRecorder):
         )
         cursor.execute(NEVER_CHANGE)
 
-    def forget(self) -> bool:
-        """Let nothing be left in the write-ahead log of what rows once held.
+    def forget(self, *, rewrite: bool) -> bool:
+        """Let nothing be left in the files of what rows once held.
+
+        Args:
+            rewrite: lay out all pages anew. What is overwritten is zeroed, but where rows of
+                another length make SQLite move their neighbours, copies of these stay behind in
+                the room between rows, and the next redaction would not reach them.
 
         Returns:
-            Whether that came about; not while another process reads.
+            Whether that came about; not while another process reads, or without room.
         """
         deadline = time.monotonic() + FORGET_TIMEOUT
         while True:
-            with self.reading() as cursor:
-                cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-                busy = bool(cursor.fetchone()[0])
+            try:
+                with self.reading() as cursor:
+                    if rewrite:
+                        cursor.execute("VACUUM")
+                    rewrite = False
+                    cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                    busy = bool(cursor.fetchone()[0])
+            except StoreIsBusy:
+                busy = True
+            except LogosphereError:  # the redaction itself is done, and that it is has to be said
+                return False
             if not busy or time.monotonic() > deadline:
                 return not busy
             time.sleep(random.uniform(0.005, 0.02))  # noqa: S311 — a wait, no secret
+
+    @contextmanager
+    def unmoving(self) -> Iterator[sqlite3.Cursor]:
+        """As :meth:`reading`, and everything read is as of one moment, whatever others write."""
+        with self.reading() as cursor:
+            cursor.execute("BEGIN")
+            try:
+                yield cursor
+            finally:
+                cursor.execute("ROLLBACK")
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Cursor]:
@@ -255,6 +275,18 @@ class EventRecorder(SQLiteApplicationRecorder):
         )
         found = cursor.fetchone()
         return None if found is None else (found[:5], found[5] or stream, found[6])
+
+    @staticmethod
+    def born_as(cursor: sqlite3.Cursor, name: str) -> list[str]:
+        """The streams that were born with a name, the one that still has it first."""
+        own = EventRecorder.birth(cursor, name)
+        cursor.execute(
+            "SELECT stream FROM aliases WHERE name=?1 AND stream<>?1 AND EXISTS"
+            " (SELECT 1 FROM stored_events WHERE originator_id=stream) ORDER BY 1",
+            (name,),
+        )
+        others = [str(row[0]) for row in cursor.fetchall()]
+        return [name, *others] if own is not None and own[1] == name else others
 
     @staticmethod
     def redactions(cursor: sqlite3.Cursor) -> int:

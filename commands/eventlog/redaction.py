@@ -7,7 +7,7 @@ from commands.eventlog.chain import HASH_LENGTH
 from commands.eventlog.lineage import Lineage
 from commands.eventlog.recorder import EventRecorder
 from commands.eventlog.wire import EventMapper
-from domain.errors import NoSuchMoment
+from domain.errors import NoSuchMoment, NoSuchSession
 from domain.events import Caused, EventRedacted
 from domain.ids import SessionId
 from domain.recorded import Draw, Head
@@ -33,11 +33,14 @@ def redact(
 
     Raises:
         NothingChanges: one of them is redacted already, or holds no content.
-        NoSuchMoment: one of them is not there.
+        NoSuchSession, NoSuchMoment: one of them is not there.
     """
     with recorder.writing() as cursor:
         for stream, versions in targets.items():
-            last = recorder.rows(cursor, stream, 0, 2**62, 1, newest_first=True)[0]
+            newest = recorder.rows(cursor, stream, 0, 2**62, 1, newest_first=True)
+            if not newest:
+                raise NoSuchSession(stream)
+            last = newest[0]
             rows = sorted(recorder.rows_at(cursor, stream, versions), key=lambda row: row[1])
             if len(rows) != len(set(versions)):
                 raise NoSuchMoment(stream, ", ".join(map(str, versions)), [str(last[1])])

@@ -91,6 +91,7 @@ class _Chain:
         self._redactions: dict[int, EventRedacted] = {}
         self._name: str = stream
         self._count, self._expected, self._previous = 0, 0, b""
+        self._position = 0
 
     def verdict(self) -> Verdict:
         """Check all rows of the stream, and its index."""
@@ -101,7 +102,7 @@ class _Chain:
 
     def check(self, row: Row) -> None:
         """Check one more row, behind the one before it."""
-        _, version, _, kind, state = row
+        _, version, position, kind, state = row
         self._count += 1
         if not _is_row(row):
             which = self._expected or 1
@@ -110,6 +111,10 @@ class _Chain:
             return
         if self._count == 1:
             self._expected, self._previous = self._start(row)
+        if position <= self._position:
+            order = "in the order of the store"
+            self._find(version, f"event {version} stands before what it follows {order}")
+        self._position = position
         if version != self._expected:
             self._hole(self._expected, version - 1)
             self._previous = b""  # what it chained on is gone

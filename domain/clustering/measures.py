@@ -46,8 +46,10 @@ def diversity(rows: Vectors) -> Diversity | None:
     """Measure thoughts; None where they are fewer than two.
 
     Args:
-        rows: their vectors, of length 1 but for rounding.
+        rows: their vectors, of length 1 but for rounding; those of redacted ones, which are
+            zeros, do not count.
     """
+    rows = rows[rows.any(axis=1)]
     if len(rows) < 2:
         return None
     similarity = mean_similarity(rows.sum(axis=0), len(rows))

@@ -212,7 +212,8 @@ class Partition:
 
     def _stand_alone(self, version: int, vector: Vector) -> None:
         alone = self.alone
-        if alone is not None:
+        # what was redacted has no direction: it founds nothing and joins nothing any more
+        if alone is not None and vector.any():
             alone.put(version, vector, self.calibration)
             self._note(partial(alone.drop, version))
 
@@ -273,11 +274,12 @@ class Partition:
     def _refresh(self, cluster: Cluster) -> None:
         if self.centroids is None:
             return
-        if cluster.members:
+        # neither has a cluster whose thoughts were all redacted
+        if cluster.members and self._sums[cluster.row].any():
             self.centroids.put(
                 cluster.row, self._sums[cluster.row] / cluster.size, self.calibration
             )
-        else:
+        elif cluster.row in self.centroids:
             self.centroids.drop(cluster.row)
 
     def _found(self, id_: int) -> None:
@@ -303,7 +305,7 @@ class Partition:
         self._rows[goes.row] = None
         self._into[absorbed] = cluster
         self._refresh(keeps)
-        if self.centroids is not None:
+        if self.centroids is not None and goes.row in self.centroids:
             self.centroids.drop(goes.row)
         self._note(lambda: self._unmerge(keeps, goes))
 
