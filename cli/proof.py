@@ -105,7 +105,7 @@ def _compared(log: EventLog, kept: "Heads | None") -> "list[Compared]":
 
 
 _WHAT = {
-    "cut off": "ends at {now}: events {next} to {version} are gone",
+    "cut off": "ends at {now}: {missing} gone",
     "rewritten": "is another history: event {version} is not the one that was there",
     "gone": "is gone, with all of its {version} events",
 }
@@ -115,7 +115,11 @@ def _tell_heads(kept: "Heads", standing: "list[Compared]") -> None:
     for one in standing:
         called = f" (here {one.here})" if one.here not in {None, one.session} else ""
         if one.standing != "as written":
-            what = _WHAT[one.standing].format(now=one.now, next=one.now + 1, version=one.version)
+            first = one.now + 1
+            missing = f"events {first} to {one.version} are"
+            if first == one.version:
+                missing = f"event {first} is"
+            what = _WHAT[one.standing].format(now=one.now, missing=missing, version=one.version)
             out.answer(f"{one.session}{called} {what}.")
         elif called:
             out.answer(f"{one.session} is called {one.here} here.")

@@ -63,6 +63,8 @@ class Gathered:
             self._session, after=self.version, upto=version, kinds=KINDS
         ):
             self.fold(recorded.version, recorded.event)
+            if recorded.redacted:  # what it said is gone: it waits for nothing
+                self.waiting.pop(recorded.version, None)
         self.version = version
 
     def fold(self, version: int, event: Event) -> None:
@@ -273,7 +275,8 @@ class Gatherer:
         """What lies beyond the pool of a session."""
         active = frozenset(thought.version for thought in session.pool.active)
         with self._lock:
-            clusters = self.at(session.id, session.version).partition.clusters
+            partition = self.at(session.id, session.version).partition
+            clusters = partition.clusters
             beyond = {
                 cluster: [m for m in clusters[cluster].members if m not in active]
                 for cluster in session.pool.sizes
@@ -281,7 +284,13 @@ class Gatherer:
             }
 
         def older(cluster: int) -> list[int]:
-            return beyond.get(cluster, [])
+            there = beyond.get(cluster, [])
+            if not there:
+                return []
+            with self._lock:
+                rows = partition.vectors(there)
+            # what was redacted has no vector any more, and is not called back
+            return [version for version, row in zip(there, rows, strict=True) if row.any()]
 
         def thought(version: int) -> Thought:
             return thoughts_at(self._log, session, [version])[0]

@@ -155,7 +155,7 @@ def test_unsigned_heads(mind: Mind, store: Path, tmp_path: Path) -> None:
     cut(store, "main", 11)
     said = verify(mind, store, "--against", "my heads.json")
     assert said.code == 1
-    assert "main ends at 11: events 12 to 12 are gone.\n" in said.out
+    assert "main ends at 11: event 12 is gone.\n" in said.out
     assert "as whole as" not in said.out
     assert FOLLOWS not in said.err
     assert f"{NOT_TOGETHER}; they are unsigned" in said.err

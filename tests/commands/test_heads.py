@@ -225,6 +225,9 @@ def test_what_changed_under_another_name(elsewhere: EventLog, file: Path) -> Non
     assert found["main"][0] == "rewritten"
     assert found["own"][0] == "cut off"
     assert found["fork"][0] == "as written"
+    cut(elsewhere, "main", 0)
+    with EventLog(elsewhere.file.parent) as now:
+        assert standing(now, file)["main"] == ("cut off", 11, "main-2")
 
 
 def test_a_session_of_that_name_alone_is_not_it(log: EventLog, tmp_path: Path, file: Path) -> None:
@@ -498,14 +501,14 @@ def test_heads_that_say_nothing(tmp_path: Path, what: str) -> None:
 
 
 def test_heads_that_are_signed_and_wrong(tmp_path: Path) -> None:
-    """A signature makes no head of what is none; deep nesting is no crash there either."""
-    for more in ({"deep": None}, {"\\ud800": "\\udfff"}):
-        deep: Any = more
-        for _ in range(900):
-            deep = [deep]
-        data = {**MADE, "more": deep, "signature": {"key": "AAAA", "value": "AAAA"}}
-        with pytest.raises(Refused):
-            read_heads(written(tmp_path / "f", json.dumps(data).encode()))
+    """A signature makes no head of what is none; however deep it is nested, that is no crash."""
+    signature = '"signature": {"key": "AAAA", "value": "AAAA"}'
+    for depth in (3, *range(500, 1_000, 7), 5_000):
+        for one, other in (("[", "]"), ('{"a":', "}")):
+            deep = one * depth + "1" + other * depth
+            data = f'{{"format": "{FORMAT}", "made": "x", "heads": [], "d": {deep}, {signature}}}'
+            with pytest.raises(Refused):
+                read_heads(written(tmp_path / "f", data.encode()))
 
 
 def test_files_that_are_too_large(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from domain.events import (
     ClusterFormed,
     ClusterMerged,
     ClusterSplit,
+    MindInvoked,
     ThoughtAdded,
     ThoughtClustered,
 )
@@ -181,3 +182,34 @@ def test_merging_with_a_cluster_that_is_gone(tmp_path: Path) -> None:
         for version in range(head, stage.state.version + 1):
             looked_at(stage, version)
     assert partition_at(stage.log, stage.session).clusters[2].size == 7
+
+
+def test_no_redacted_thought_is_called_back(tmp_path: Path) -> None:
+    """Where thoughts may be recalled from beyond the pool, those that were redacted are not."""
+    cast = Cast(tmp_path)
+    cast.begins(sampling="recall", active_pool_size=6)
+    cast.thinks_a_lot(10)
+    state = cast.state
+    memory = cast.gatherer.memory(state)
+    beyond = {cluster: list(memory.older(cluster)) for cluster in state.pool.sizes}
+    assert any(beyond.values())
+    taken = {version for some in beyond.values() for version in some[::2]}
+    gone(cast, *cast.log.pick(cast.session, taken))
+    cast.gatherer = Gatherer(cast.log, cast.embedder_for, pytest.fail)
+    memory = cast.gatherer.memory(cast.state)
+    for cluster, versions in beyond.items():
+        assert memory.older(cluster) == [v for v in versions if v not in taken]
+    cast.thinks_a_lot(5, start=600)
+    recalled = [e.recalled for e in cast.events(MindInvoked)]
+    assert not taken & {version for some in recalled[-5:] for version, _, _ in some}
+
+
+def test_a_redacted_thought_waits_for_no_vector(tmp_path: Path) -> None:
+    """What it said is gone, so nothing is embedded in its place."""
+    cast = Cast(tmp_path)
+    cast.begins(embedding_model="off")
+    cast.thinks("one thing", "another thing")
+    first, second = thoughts(cast)
+    gone(cast, first)
+    cast.gatherer = Gatherer(cast.log, cast.embedder_for, pytest.fail)
+    assert cast.gatherer.waiting(cast.state) == {second.version: "another thing"}

@@ -344,6 +344,38 @@ def edit(file: Path, *changes: str) -> None:
         other.commit()
 
 
+def test_a_session_that_no_index_knows(target: EventLog, forger: "Forger") -> None:
+    """What a damaged index hides is not left out without a word: none of the file is taken."""
+    forger.add("hidden", started())
+    with closing(sqlite3.connect(forger.file)) as other:
+        kept = other.execute("SELECT * FROM sqlite_master WHERE type='index'").fetchall()
+        statement = "SELECT sql FROM sqlite_master WHERE name='stored_events'"
+        (table,) = other.execute(statement).fetchone()
+        whole = "SELECT * FROM stored_events WHERE originator_id='hidden'"
+        row = other.execute(whole).fetchone()[1:]
+        for (name,) in other.execute("SELECT name FROM sqlite_master WHERE type='trigger'"):
+            other.execute(f"DROP TRIGGER {name}")
+        other.execute("DELETE FROM stored_events WHERE originator_id='hidden'")
+        other.execute("PRAGMA writable_schema=ON")
+        other.execute("DELETE FROM sqlite_master WHERE type='index' AND tbl_name='stored_events'")
+        unique = "UNIQUE (originator_id, originator_version)"
+        bare = table.replace(f",\n        {unique}", "")
+        assert bare != table
+        other.execute("UPDATE sqlite_master SET sql=? WHERE name='stored_events'", (bare,))
+        other.commit()
+    with closing(sqlite3.connect(forger.file)) as other:
+        columns = "originator_id, originator_version, topic, state"
+        other.execute(f"INSERT INTO stored_events ({columns}) VALUES (?,?,?,?)", row)  # noqa: S608
+        other.commit()
+        other.execute("PRAGMA writable_schema=ON")
+        other.execute("UPDATE sqlite_master SET sql=? WHERE name='stored_events'", (table,))
+        others = [index for index in kept if index[2] == "stored_events"]
+        other.executemany("INSERT INTO sqlite_master VALUES (?,?,?,?,?)", others)
+        other.commit()
+    edit(forger.file)
+    refused(target, forger.file, "the file is damaged")
+
+
 def test_an_edit_that_changes_nothing(target: EventLog, file: Path) -> None:
     """The way in which these tests spoil a bundle does not spoil it by itself."""
     edit(file)

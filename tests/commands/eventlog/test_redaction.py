@@ -1,6 +1,7 @@
 """Redaction: the content is gone from every file, and what was proved before stays proved."""
 
 import random
+import resource
 import subprocess
 import sys
 import threading
@@ -186,18 +187,33 @@ def test_a_text_that_was_checkpointed(tmp_path: Path) -> None:
         assert findings(log) == []
 
 
-@pytest.mark.parametrize("seed", [3, pytest.param(16, marks=pytest.mark.slow)])
-def test_rows_that_were_moved_by_the_redaction_of_others(log: EventLog, seed: int) -> None:
+@pytest.mark.parametrize(
+    ("seed", "most"), [(16, 130), *(pytest.param(n, 400, marks=pytest.mark.slow) for n in (3, 49))]
+)
+def test_rows_that_were_moved_by_the_redaction_of_others(
+    log: EventLog, seed: int, most: int
+) -> None:
     """A stub of another length moves its neighbours: no copy of them stays where they were."""
     chance = random.Random(seed)  # noqa: S311 — repeatable
-    texts = {v: secret(v, chance.choice((13, 16, 24, 64, 3_000))) for v in range(2, 302)}
     begin(log)
-    log.append(MAIN, 1, draw(*map(thought, texts.values()), wish=1))
-    order = chance.sample(sorted(texts), len(texts))
-    for part in range(0, len(order), 20):
-        assert taken(log, *order[part : part + 20])
+    texts: dict[int, str] = {}
+    for _ in range(20):
+        after = len(texts) + 1
+        for version in range(after + 1, after + 21):
+            length = chance.choice((13, 16, 24, 64))
+            long = chance.choice((640, 6_400, 19_200)) if chance.random() < 0.1 else 0
+            texts[version] = secret(f"{seed}/{version}", length) + secret(version, long)
+        some = [texts[version] for version in range(after + 1, after + 21)]
+        log.append(MAIN, after, draw(*map(thought, some), wish=after))
+    order = list(texts)
+    chance.shuffle(order)
+    done = 0
+    while done < most:
+        few = chance.choice((1, 3, 10))
+        assert taken(log, *order[done : done + few])
+        done += few
         left = log.file.read_bytes()
-        assert [v for v in order[: part + 20] if texts[v][:48].encode() in left] == []
+        assert [v for v in order[:done] if texts[v][:64].encode() in left] == []
 
 
 def test_the_compressed_reply_of_a_mind(log: EventLog, tmp_path: Path) -> None:
@@ -244,9 +260,14 @@ def test_every_kept_state_that_held_it(log: EventLog, tmp_path: Path, where: str
     grow(log, "own/b", 2 * EVERY)
     log.state(SessionId("own/b"))
     assert held(tmp_path, text).count("a kept state") >= 4
+    with raw(tmp_path, SNAPSHOT_FILE) as connection:
+        states = [bytes(row[0]) for row in connection.execute("SELECT state FROM states")]
     holder = log.pick(SessionId(where), [1])[0].session
     assert taken(log, 1, session=holder)
     assert held(tmp_path, text) == []
+    left = b"".join(file.read_bytes() for file in tmp_path.glob(f"{SNAPSHOT_FILE}*"))
+    pieces = [state[at : at + 24] for state in states for at in range(0, len(state) - 24, 24)]
+    assert not [piece for piece in pieces if piece in left], "compressed, they are still states"
     with EventLog(tmp_path) as other:
         for name in (SessionId("own"), SessionId("own/b")):
             for reader in (log, other):
@@ -369,21 +390,20 @@ def test_a_log_that_was_open_sees_it_at_its_next_look(family: EventLog, tmp_path
         assert other.state(LOW, 7) == folded(other, LOW)[6]
 
 
-def test_an_append_by_whoever_has_not_looked_yet(family: EventLog, tmp_path: Path) -> None:
+def test_an_append_by_whoever_has_not_looked_yet(log: EventLog, tmp_path: Path) -> None:
     """It goes through on a fork that did not move, and what it remembers is kept nowhere."""
-    text = secret("late")
-    family.append(MAIN, family.head(MAIN).version, draw(thought(text), wish=1 << 80))
-    at = family.head(MAIN).version
-    branch(family, MAIN, at, "late")
-    name = SessionId("late")
+    text, name = secret("title"), SessionId("b")
+    log.begin(MAIN, BEGINNING, draw(started(text)))
+    grow(log, MAIN, 5)
+    branch(log, MAIN, 3, name)
     with EventLog(tmp_path) as other:
         version = other.state(name).version
-        assert taken(family, at)
-        thoughts = [thought(f"more {n}") for n in range(EVERY + 1)]
-        other.append(name, version, draw(*thoughts, wish=1 << 81))
+        assert taken(log, 1)
+        more = [thought(f"more {n}") for n in range(EVERY + 1)]
+        other.append(name, version, draw(*more, wish=1 << 81))
         assert held(tmp_path, text) == []
-        assert text not in pool(other, name)
         assert other.state(name) == folded(other, name)[-1]
+        assert other.state(name).title == REDACTED
         assert held(tmp_path, text) == []
 
 
@@ -684,3 +704,22 @@ def test_a_reader_that_stays(log: EventLog, tmp_path: Path) -> None:
         reader.rollback()
     assert log.forget()
     assert held(tmp_path, text) == []
+
+
+def test_no_room_to_lay_out_the_file_anew(log: EventLog, tmp_path: Path) -> None:
+    """What was taken away is in no answer; that bytes are left is said, until there is room."""
+    text = secret("room")
+    begin(log, events=600, tag="long " * 60)
+    log.append(MAIN, 600, draw(thought(text), wish=1))
+    assert log._recorder.forget(rewrite=False)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
+    try:
+        assert taken(log, 601) is False
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert text not in pool(log, MAIN)
+    assert held(tmp_path, text) == ["log.db"]
+    assert log.forget()
+    assert held(tmp_path, text) == []
+    assert findings(log) == []
