@@ -258,7 +258,11 @@ def _store(store: Path | None) -> Iterator[Check]:
                 "writing", log.writable or None, "possible" if log.writable else "read only"
             )
             if log.writable and not log.forget():
-                yield Check("redacted", None, "old bytes may be left: another program reads")
+                yield Check(
+                    "redacted",
+                    None,
+                    "old bytes may be left: another program reads, or the disk is full",
+                )
             yield from _history(log.verify())
     except NoStore as error:
         yield Check("store", None if store is None else False, error.sentence)

@@ -58,8 +58,8 @@ def redact(
         out.talk(f"Took away the content of {out.count(len(done.events), 'event')}.")
     if not done.gone:
         out.talk(
-            "Another program still reads the store, so old bytes are in its write-ahead log:"
-            " close it and run mind doctor."
+            "Old bytes are left in the store's files, since another program reads it or the disk"
+            " is full: change that, and run mind doctor."
         )
 
 

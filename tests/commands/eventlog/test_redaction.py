@@ -14,7 +14,8 @@ import pytest
 from commands.eventlog import EventLog
 from commands.eventlog.log import SNAPSHOT_FILE
 from commands.eventlog.redaction import redact
-from commands.eventlog.snapshots import EVERY, Snapshot
+from commands.eventlog.snapshots import EVERY, Snapshot, Snapshots
+from commands.eventlog.states import States
 from domain.errors import NoSuchMoment, NoSuchSession, NothingChanges, StoreIsReadOnly
 from domain.events import (
     REDACTED,
@@ -405,6 +406,16 @@ def test_an_append_by_whoever_has_not_looked_yet(log: EventLog, tmp_path: Path) 
         assert other.state(name) == folded(other, name)[-1]
         assert other.state(name).title == REDACTED
         assert held(tmp_path, text) == []
+
+
+def test_a_redaction_between_a_look_and_the_next(log: EventLog, tmp_path: Path) -> None:
+    """Who has just asked whether anything was redacted, and then reads that it was, looks again."""
+    begin(log, events=9)
+    snapshots = Snapshots(tmp_path / "none.db", writable=False)
+    states = States(snapshots, log._lineage, log._mapper, log.rows, lambda: 0)
+    assert "t5" in {t.text for t in states.newest(MAIN).state.pool.active}
+    assert taken(log, 5)
+    assert states.newest(MAIN).state == folded(log, MAIN)[-1]
 
 
 def test_a_stale_state_that_was_kept_later_is_never_used(family: EventLog, tmp_path: Path) -> None:
