@@ -52,7 +52,7 @@ class Log(Protocol):
         ...
 
     def remembered(self, session: SessionId) -> Session | None:
-        """A state that was at the head a moment ago, without a look at the log."""
+        """A state that was at the head a moment ago, without a look at the newest events."""
         ...
 
     def path(self, session: SessionId) -> tuple[Segment, ...]:

@@ -338,8 +338,11 @@ class EventLog:
         return self._states.at(session, version)
 
     def remembered(self, session: SessionId) -> Session | None:
-        """The newest state seen so far; somebody else may have gone on since."""
-        known = self._states.known(session)
+        """The newest state seen so far; somebody else may have gone on since.
+
+        Of what has been redacted since, nothing is remembered.
+        """
+        known = self._states.valid(session)
         return known.state if known is not None else None
 
     def snapshots(self, session: SessionId) -> Iterator[tuple[int, Session | None]]:

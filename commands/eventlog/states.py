@@ -71,7 +71,7 @@ class States:
 
     def newest(self, session: SessionId) -> Known:
         """The state at the head, which others may have moved."""
-        known = self._valid(session) or self._cold(session, None)
+        known = self.valid(session) or self._cold(session, None)
         state, hash_ = known.state, known.hash
         for row in self._rows(session, after=state.version):
             if row[3] == _REDACTION:  # since we looked: what we know is not what it was
@@ -79,7 +79,7 @@ class States:
             state, hash_ = self._evolved(state, row), row[4][:HASH_LENGTH]
         return self._remember(session, known._replace(state=state, hash=hash_))
 
-    def _valid(self, session: SessionId) -> Known | None:
+    def valid(self, session: SessionId) -> Known | None:
         """What is remembered, unless something has been redacted since."""
         known = self._known.get(session)
         return known if known is not None and known.redactions == self._redactions() else None
@@ -90,7 +90,7 @@ class States:
         Raises:
             NoSuchMoment: the session does not have it.
         """
-        known = self._valid(session)
+        known = self.valid(session)
         if known is None or known.state.version > version:
             return self._cold(session, version).state
         state = known.state

@@ -15,6 +15,7 @@ from domain.recorded import BEGINNING
 
 PAGE = 512
 _HIGHEST = 2**62  # 4611686018427387904
+_ANOTHER = "event {} ({}) is not what was written, or not where"
 T = TypeVar("T")
 
 
@@ -125,9 +126,7 @@ class _Chain:
             if was and link(self._previous, version, self._name, kind, was) == sealed:
                 self._stubs[version] = digest
             else:
-                self._find(
-                    version, f"event {version} ({kind}) is not what was written, or not where"
-                )
+                self._find(version, _ANOTHER.format(version, kind))
         if kind == "event.redacted":
             self._note(row)
         self._previous, self._expected = sealed, version + 1
@@ -162,7 +161,7 @@ class _Chain:
         self._findings.append(Finding(self._stream, version, sentence))
 
     def _hole(self, first: int, last: int) -> None:
-        if first in self._unreadable:
+        if first in self._unreadable or last < first:
             return
         which = f"event {first}" if first == last else f"event {first} to {last}"
         self._find(first, f"{which} is missing")
@@ -200,6 +199,8 @@ class _Chain:
         if stored != fork.parent_hash:
             what = "is gone" if stored is None else "is another"
             self._find(version, f"the event it branched off, {parent}@{fork.at_version}, {what}")
+        if version != fork.at_version + 1:  # it is the first: nothing can be missing before it
+            self._find(version, _ANOTHER.format(version, kind))
         return fork.at_version + 1, fork.parent_hash
 
     def _check_index(self, count: int) -> None:

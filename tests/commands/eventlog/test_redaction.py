@@ -391,6 +391,17 @@ def test_a_log_that_was_open_sees_it_at_its_next_look(family: EventLog, tmp_path
         assert other.state(LOW, 7) == folded(other, LOW)[6]
 
 
+def test_what_is_remembered_holds_nothing_redacted(family: EventLog, tmp_path: Path) -> None:
+    """Nor is anything decided from it, in a session that inherits the event."""
+    with EventLog(tmp_path) as other:
+        other.state(LOW)
+        assert other.remembered(LOW) is not None
+        assert taken(family, 6)
+        assert other.remembered(LOW) is None
+        assert "t6" not in pool(other, LOW)
+        assert other.remembered(LOW) == other.state(LOW)
+
+
 def test_an_append_by_whoever_has_not_looked_yet(log: EventLog, tmp_path: Path) -> None:
     """It goes through on a fork that did not move, and what it remembers is kept nowhere."""
     text, name = secret("title"), SessionId("b")

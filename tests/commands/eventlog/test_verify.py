@@ -1,6 +1,7 @@
 """Proof: whatever was changed behind the log's back is found, named, and nothing else is."""
 
 import random
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -198,6 +199,28 @@ def test_events_that_changed_places(store: Path) -> None:
             connection.execute("UPDATE stored_events SET state=? WHERE rowid=?", (state, rowid))
     assert {("main", 4), ("main", 9)} <= found(store)
     assert {session for session, _ in found(store)} == {"main"}
+
+
+@pytest.mark.parametrize(("one", "other"), [("fork", "leaf"), ("leaf", "fork"), ("own", "leaf")])
+def test_beginnings_that_changed_places(store: Path, one: str, other: str) -> None:
+    """Each of them is named itself, and no gap that nothing could have left."""
+    query = (
+        "SELECT rowid, topic, state, originator_version FROM stored_events"
+        " WHERE originator_id=? ORDER BY originator_version LIMIT 1"
+    )
+    with unguarded(store) as connection:
+        (a, *here, first), (b, *there, second) = (
+            connection.execute(query, (name,)).fetchone() for name in (one, other)
+        )
+        for rowid, (kind, state) in ((a, there), (b, here)):
+            connection.execute(
+                "UPDATE stored_events SET topic=?, state=? WHERE rowid=?", (kind, state, rowid)
+            )
+    assert {(one, first), (other, second)} <= found(store)
+    with EventLog(store) as log:
+        sentences = [f.sentence for verdict in log.verify() for f in verdict.findings]
+    holes = [re.findall(r"event (\d+) to (\d+) is missing", sentence) for sentence in sentences]
+    assert all(int(low) < int(high) for hole in holes for low, high in hole)
 
 
 def test_payloads_that_changed_places(store: Path) -> None:
