@@ -338,10 +338,7 @@ class EventLog:
         return self._states.at(session, version)
 
     def remembered(self, session: SessionId) -> Session | None:
-        """The newest state seen so far; somebody else may have gone on since.
-
-        Of what has been redacted since, nothing is remembered.
-        """
+        """The newest state seen so far, perhaps gone on since, unless anything was redacted."""
         known = self._states.valid(session)
         return known.state if known is not None else None
 
