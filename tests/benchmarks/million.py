@@ -53,10 +53,10 @@ def measure(
         ]
         log.close()
         _reads(section, directory, wishes, known, report, runs=runs, dice=dice)
-        _travel(section, directory, wishes, report, runs=runs, dice=dice)
         _many_forks(section, directory, wishes, report, dice=dice)
         _chain(section, directory, wishes, report, runs=runs)
         _replays(section, directory, wishes, report, runs=max(3, runs - 2))
+        _travel(section, directory, wishes, report, runs=runs, dice=dice)  # adds events
 
 
 def _reads(
