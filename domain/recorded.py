@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from domain.actors import Actor
 from domain.events import Caused, Event
@@ -31,6 +31,27 @@ class Recorded(NamedTuple):
     def when(self) -> datetime:
         """``at`` as a datetime in UTC."""
         return datetime.fromtimestamp(self.at / 1e6, UTC)
+
+
+class Plain(NamedTuple):
+    """An event with its envelope as plain data, unchecked: for those who copy a whole store.
+
+    Texts are valid Unicode here: what is none, half a surrogate pair say, is replaced by U+FFFD.
+    """
+
+    session: SessionId
+    version: int
+    position: int
+    kind: str
+    """May be one of a newer version, which :class:`Recorded` never has."""
+    at: int
+    actor: str
+    command: bytes
+    cause: int | None
+    data: dict[str, Any]
+    """The fields of the event at its newest schema, without those that are None; the parent of a
+    ``session.forked`` under the name that it has in this store."""
+    redacted: bool
 
 
 class Draw(NamedTuple):

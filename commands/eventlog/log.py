@@ -13,23 +13,21 @@ from commands.eventlog.follow import follow
 from commands.eventlog.layout import checked, make_database
 from commands.eventlog.lineage import Lineage, clipped
 from commands.eventlog.proof import Proof
-from commands.eventlog.recorder import EventRecorder
+from commands.eventlog.recorder import opened
 from commands.eventlog.redaction import redact
 from commands.eventlog.snapshots import Snapshots
 from commands.eventlog.states import States
 from commands.eventlog.verify import Verdict
 from commands.eventlog.wire import EventMapper, Row
 from domain.errors import (
-    LogosphereError,
     LostRace,
     NoSuchMoment,
     SessionExists,
     StoreExists,
     StoreIsDamaged,
-    StoreIsFull,
 )
 from domain.ids import SessionId
-from domain.recorded import Draw, Head, Recorded, Segment
+from domain.recorded import Draw, Head, Plain, Recorded, Segment
 from domain.session import Session
 
 LOG_FILE = "log.db"
@@ -53,11 +51,11 @@ class EventLog:
         self.file = directory / LOG_FILE
         checked(self.file)
         self.writable = writable
-        self._recorder = _recorder(self.file, writable=writable)
+        self._recorder = opened(self.file, writable=writable)
         self._mapper = EventMapper()
         self._lineage = Lineage(self._recorder, self._mapper)
         snapshots = Snapshots(directory / SNAPSHOT_FILE, writable=writable)
-        self._states = States(snapshots, self._lineage, self._mapper, self.rows, self._redactions)
+        self._states = States(snapshots, self._lineage, self._mapper, self.rows, self.redactions)
 
     @classmethod
     def create(cls, directory: Path) -> "EventLog":
@@ -171,18 +169,18 @@ class EventLog:
             NotAStore, StoreOfAnotherLayout, BadBundle: it is none, or not as it was written.
             StoreIsBusy, StoreIsFull, StoreIsReadOnly: nothing was written.
         """
-        bundle, before = Bundle(file), self._redactions()
+        bundle, before = Bundle(file), self.redactions()
         try:
             taken = take_over(bundle, self._recorder)
         finally:
             bundle.close()
-        if self._redactions() != before:
+        if self.redactions() != before:
             self.forget()
         return taken
 
     def forget(self) -> bool:
         """Leave nothing of what was redacted in any file; whether that came about."""
-        gone = self._recorder.forget(rewrite=self._redactions() > 0)
+        gone = self._recorder.forget(rewrite=self.redactions() > 0)
         return self._states.forget() and gone
 
     def _sealed(
@@ -277,10 +275,22 @@ class EventLog:
 
     def feed(self, after: int = 0) -> Iterator[Recorded]:
         """Events of all sessions behind a position, in pages."""
+        return map(self._mapper.recorded, self._by_position(after))
+
+    def plain(self, after: int = 0) -> Iterator[Plain]:
+        """As :meth:`feed`, as plain data; see :class:`domain.log.Log`."""
+        for row in self._by_position(after):
+            event = self._mapper.plain(row)
+            if event.kind == "session.forked":  # which names its parent as it was called then
+                parent = self._lineage.birth(event.session).parent
+                event = event._replace(data={**event.data, "parent": parent})
+            yield event
+
+    def _by_position(self, after: int) -> Iterator[Row]:
         while True:
             with self._recorder.reading() as cursor:
                 rows = self._recorder.rows_by_position(cursor, after, PAGE)
-            yield from map(self._mapper.recorded, rows)
+            yield from rows
             if len(rows) < PAGE:
                 return
             after = rows[-1][2]
@@ -294,6 +304,12 @@ class EventLog:
         with self._recorder.reading() as cursor:
             cursor.execute("SELECT coalesce(max(rowid), 0) FROM stored_events")
             return int(cursor.fetchone()[0])
+
+    def hash_at(self, position: int) -> bytes | None:
+        """The chain hash of the event at a position; None where there is none."""
+        with self._recorder.reading() as cursor:
+            rows = self._recorder.rows_by_position(cursor, position - 1, 1)
+        return rows[0][4][:HASH_LENGTH] if rows and rows[0][2] == position else None
 
     def exists(self, session: SessionId) -> bool:
         """Whether a session of this name has begun."""
@@ -346,7 +362,8 @@ class EventLog:
         """The states that are kept of a session's own events: version, and state if readable."""
         yield from self._states.kept(session)
 
-    def _redactions(self) -> int:
+    def redactions(self) -> int:
+        """How many events of the store were redacted."""
         with self._recorder.reading() as cursor:
             return self._recorder.redactions(cursor)
 
@@ -377,23 +394,3 @@ class EventLog:
             yield from proof.of(sessions, having)
         else:
             yield from proof.of_new(having) if new else proof.of_all(having)
-
-
-def _recorder(file: Path, *, writable: bool) -> EventRecorder:
-    """The rows of a file, also where SQLite has no place for its own files beside it."""
-    wal = file.with_name(file.name + "-wal")
-    alone = not (wal.exists() and wal.stat().st_size)
-    if not writable:
-        return EventRecorder(file, mode="mode=ro&immutable=1" if alone else "mode=ro")
-    recorder = EventRecorder(file)
-    try:
-        with recorder.reading() as cursor:
-            cursor.execute("SELECT 1 FROM stored_events LIMIT 1")
-    except StoreIsFull:
-        recorder.close()
-        if not alone:
-            raise
-        return EventRecorder(file, mode="mode=ro&immutable=1", full=True)
-    except LogosphereError:
-        pass  # said by whoever reads what is damaged
-    return recorder

@@ -297,3 +297,23 @@ class EventRecorder(SQLiteApplicationRecorder):
     def close(self) -> None:
         """Let go of the file."""
         self.datastore.close()
+
+
+def opened(file: Path, *, writable: bool) -> EventRecorder:
+    """The rows of a file, also where SQLite has no place for its own files beside it."""
+    wal = file.with_name(file.name + "-wal")
+    alone = not (wal.exists() and wal.stat().st_size)
+    if not writable:
+        return EventRecorder(file, mode="mode=ro&immutable=1" if alone else "mode=ro")
+    recorder = EventRecorder(file)
+    try:
+        with recorder.reading() as cursor:
+            cursor.execute("SELECT 1 FROM stored_events LIMIT 1")
+    except StoreIsFull:
+        recorder.close()
+        if not alone:
+            raise
+        return EventRecorder(file, mode="mode=ro&immutable=1", full=True)
+    except LogosphereError:
+        pass  # said by whoever reads what is damaged
+    return recorder

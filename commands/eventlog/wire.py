@@ -19,7 +19,7 @@ from domain.actors import Actor
 from domain.errors import NewerSchema, NothingChanges, StoreIsDamaged, UnknownKind
 from domain.events import EVENTS, Caused, Event, SessionForked
 from domain.ids import CommandId, SessionId
-from domain.recorded import Draw, Head, Recorded
+from domain.recorded import Draw, Head, Plain, Recorded
 from domain.upcasts import UPCASTS, Upcast
 
 Row = tuple[str, int, int, str, bytes]
@@ -64,6 +64,14 @@ def _sound(at: Any, actor: Any, command: Any, cause: Any, schema: Any, data: Any
         and type(data) is dict
     ):
         raise TypeError("no envelope")
+
+
+def _unreadable(row: Row, why: Exception) -> StoreIsDamaged:
+    stream, version, _, kind, _ = row
+    return StoreIsDamaged(
+        f"Event {version} of session {stream!r} ({kind}) can't be read"
+        f" ({type(why).__name__}): check the store with mind verify."
+    )
 
 
 class EventMapper(Mapper[str]):
@@ -153,10 +161,31 @@ class EventMapper(Mapper[str]):
             ValidationError,
             msgpack.UnpackException,
         ) as e:
-            raise StoreIsDamaged(
-                f"Event {version} of session {stream!r} ({kind}) can't be read"
-                f" ({type(e).__name__}): check the store with mind verify."
-            ) from e
+            raise _unreadable(row, e) from e
+
+    def plain(self, row: Row) -> Plain:
+        """Read a row as plain data.
+
+        Raises:
+            NewerSchema: a newer version wrote it, of a kind that is known.
+            StoreIsDamaged: its bytes are not an event.
+        """
+        stream, version, position, kind, state = row
+        try:
+            envelope = msgpack.unpackb(
+                memoryview(state)[HASH_LENGTH:], use_list=False, unicode_errors="replace"
+            )
+            at, actor, command = envelope["at"], envelope["actor"], envelope["command"]
+            cause, schema, data = envelope.get("cause"), envelope["schema"], envelope["data"]
+            _sound(at, actor, command, cause, schema, data)
+            class_ = self._events.get(kind)
+            if class_ is not None and schema != class_.schema_version:
+                data = self._upcast(kind, stream, version, schema, data)
+        except (AttributeError, KeyError, TypeError, ValueError, msgpack.UnpackException) as e:
+            raise _unreadable(row, e) from e
+        redacted = "digest" in envelope
+        stream_ = SessionId(stream)
+        return Plain(stream_, version, position, kind, at, actor, command, cause, data, redacted)
 
     def origin(self, row: Row) -> tuple[str, int]:
         """What a ``session.forked`` branched off, and where; a long ancestry reads many of them.

@@ -67,7 +67,7 @@ def records(stage: Stage, **changes: Any) -> MindInvoked:
 def keeps(log: EventLog, session: SessionId, *states: Session) -> None:
     """States are kept as if they were those of their versions."""
     snapshots = [Snapshot(s, log.head(session, s.version).hash) for s in states]
-    log._states._snapshots.save(session, snapshots, log._redactions())
+    log._states._snapshots.save(session, snapshots, log.redactions())
 
 
 def test_everything_comes_out_as_it_was(stage: Stage) -> None:

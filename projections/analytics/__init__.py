@@ -1,0 +1,1 @@
+"""The whole history as tables: questions in SQL, reports, charts."""

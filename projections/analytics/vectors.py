@@ -1,0 +1,198 @@
+"""Vectors of thoughts, each embedder's in a table of its own: two kinds are never compared.
+
+A vector belongs to a thought, whichever event brought it: the thought's own, one that came later,
+perhaps in a branch, or one that names another thought with the very same text.
+"""
+
+import struct
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from domain.recorded import Plain
+from projections.analytics.schema.describe import describe, quoted
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+MANY = 500
+"""Vectors from which on Arrow carries them; below, importing it costs more than it saves."""
+
+_SIZES = {2: "e", 4: "f"}
+
+
+class _Came(NamedTuple):
+    """A vector on its way in."""
+
+    session: str
+    thought: int
+    embedder: int
+    embedding: bytes | None
+    of: int | None
+
+
+class Vectors:
+    """The vectors of one slice of the log."""
+
+    def __init__(self, connection: "DuckDBPyConnection") -> None:
+        self._connection = connection
+        rows = connection.execute(
+            "SELECT model, dimension, embedder FROM base.embedders"
+        ).fetchall()
+        self._embedders: dict[tuple[str, int], int] = {(m, d): number for m, d, number in rows}
+        self._newest: dict[int, int] = {}
+        self._own: dict[int, list[tuple[int, bytes]]] = {}
+        self._others: list[_Came] = []
+
+    def take(self, event: Plain) -> None:
+        """Take in what an event brings, if it does."""
+        get = event.data.get
+        model, dimension, embedding = get("embedding_model"), get("dimension"), get("embedding")
+        of = get("embedding_of")
+        if model is None or not dimension or event.redacted or (embedding is None and of is None):
+            return
+        size, rest = divmod(len(embedding), dimension) if embedding is not None else (4, 0)
+        if rest or size not in _SIZES:
+            return  # nothing that could be asked
+        embedder = self._embedder(model, dimension)
+        self._newest[embedder] = event.position
+        if embedding is not None and event.kind == "thought.added":
+            self._own.setdefault(embedder, []).append((event.position, embedding))
+        else:
+            thought = get("thought", event.version)
+            self._others.append(_Came(event.session, thought, embedder, embedding, of))
+
+    def write(self) -> None:
+        """Write them, and the view of thoughts as it is with them."""
+        for embedder, vectors in self._own.items():
+            self._append(f"base.vectors_{embedder}", embedder, vectors)
+        for embedder in {came.embedder for came in self._others}:
+            self._resolve(embedder, [came for came in self._others if came.embedder == embedder])
+        if self._newest:
+            self._connection.executemany(
+                "UPDATE base.embedders SET newest = ? WHERE embedder = ?",
+                [(position, embedder) for embedder, position in self._newest.items()],
+            )
+            show_thoughts(self._connection)
+
+    def _embedder(self, model: str, dimension: int) -> int:
+        number = self._embedders.get((model, dimension))
+        if number is None:
+            number = self._embedders[model, dimension] = len(self._embedders) + 1
+            self._connection.execute(
+                "INSERT INTO base.embedders VALUES (?, ?, ?, 0)", (number, model, dimension)
+            )
+            self._connection.execute(
+                f"CREATE TABLE base.vectors_{number}"
+                f"(position BIGINT, embedding FLOAT[{int(dimension)}])"
+            )
+        return number
+
+    def _dimension(self, embedder: int) -> int:
+        return next(d for (_, d), number in self._embedders.items() if number == embedder)
+
+    def _append(self, table: str, embedder: int, vectors: list[tuple[int, bytes]]) -> None:
+        """Vectors under a number: a position, or a place in a table that goes again."""
+        dimension = self._dimension(embedder)
+        if len(vectors) < MANY:
+            rows = [(number, _floats(embedding, dimension)) for number, embedding in vectors]
+            with self._connection.appender(table) as appender:
+                appender.append_rows(rows)
+            return
+        import numpy as np  # noqa: PLC0415 — neither of them starts fast
+        import pyarrow as pa  # noqa: PLC0415
+
+        for size in _SIZES:
+            some = [
+                (n, embedding) for n, embedding in vectors if len(embedding) == size * dimension
+            ]
+            data = b"".join(embedding for _, embedding in some)
+            numbers = np.frombuffer(data, f"<f{size}").astype("<f4")
+            columns = {
+                "position": pa.array([number for number, _ in some], pa.int64()),
+                "embedding": pa.FixedSizeListArray.from_arrays(pa.array(numbers), dimension),
+            }
+            self._connection.register("incoming", pa.table(columns))
+            self._connection.execute(f"INSERT INTO {table} SELECT * FROM incoming")  # noqa: S608 — our name
+            self._connection.unregister("incoming")
+
+    def _resolve(self, embedder: int, others: list[_Came]) -> None:
+        """Find the thoughts that late vectors belong to, and the vectors that others share."""
+        connection, table = self._connection, f"base.vectors_{embedder}"
+        connection.execute(
+            "CREATE OR REPLACE TEMP TABLE"
+            " came(place BIGINT, session VARCHAR, thought BIGINT, of BIGINT)"
+        )
+        vector = f"FLOAT[{self._dimension(embedder)}]"
+        connection.execute(f"CREATE OR REPLACE TEMP TABLE late(place BIGINT, embedding {vector})")
+        with connection.appender("came") as appender:
+            appender.append_rows(
+                [(place, came.session, came.thought, came.of) for place, came in enumerate(others)]
+            )
+        bytes_ = [
+            (place, came.embedding)
+            for place, came in enumerate(others)
+            if came.embedding is not None
+        ]
+        self._append("late", embedder, bytes_)
+        for query in (_LATE, _SHARED):
+            connection.execute(query.format(table=table))
+        connection.execute("DROP TABLE came; DROP TABLE late")
+
+
+def _floats(embedding: bytes, dimension: int) -> tuple[Any, ...]:
+    return struct.unpack(f"<{dimension}{_SIZES[len(embedding) // dimension]}", embedding)
+
+
+_THOUGHT = """JOIN lineage l
+    ON l.session = c.session AND c.{which} > l.after AND c.{which} <= l.upto
+  JOIN base.thoughts {name} ON {name}.session = l.stream AND {name}.version = c.{which}"""
+_LATE = f"""INSERT INTO {{table}} SELECT t.position, any_value(late.embedding)
+  FROM came c JOIN late USING (place) {_THOUGHT.format(which="thought", name="t")}
+  WHERE t.position NOT IN (SELECT position FROM {{table}}) GROUP BY t.position"""  # noqa: S608 — our names
+_SHARED = f"""INSERT INTO {{table}}
+  WITH mine AS (
+    SELECT c.place, t.position FROM came c {_THOUGHT.format(which="thought", name="t")}
+    WHERE c.of IS NOT NULL
+  ), theirs AS (
+    SELECT c.place, v.embedding FROM came c {_THOUGHT.format(which="of", name="t")}
+    JOIN {{table}} v ON v.position = t.position
+  )
+  SELECT position, any_value(embedding) FROM mine JOIN theirs USING (place)
+  WHERE position NOT IN (SELECT position FROM {{table}}) GROUP BY position"""  # noqa: S608 — our names
+
+
+def show_thoughts(connection: "DuckDBPyConnection") -> None:
+    """Make the view of thoughts: with the vectors of the embedder that was used last."""
+    embedders = connection.execute(
+        "SELECT embedder, model FROM base.embedders ORDER BY newest DESC, embedder"
+    ).fetchall()
+    for number, model in reversed(embedders):
+        about = f"Thoughts with a vector by {model}."
+        _show(connection, f"thoughts_by_{number}", about, f"JOIN base.vectors_{number}", model)
+    about = "Thoughts, with vectors of the embedder that was used last: no two kinds ever meet."
+    if embedders:
+        number, model = embedders[0]
+        _show(connection, "thoughts", about, f"LEFT JOIN base.vectors_{number}", model)
+    else:
+        nothing = "LEFT JOIN (SELECT NULL::BIGINT AS position, NULL::FLOAT[] AS embedding)"
+        _show(connection, "thoughts", about, nothing, "")
+    describe(connection)
+
+
+def _show(
+    connection: "DuckDBPyConnection", view: str, about: str, vectors: str, model: str
+) -> None:
+    connection.execute(
+        f"CREATE OR REPLACE VIEW {view} AS SELECT t.position, t.session, t.version, t.time,"  # noqa: S608 — our names, and a quoted one
+        " t.text, t.iteration, t.mind, t.origin, t.redacted, t.source_session, t.source_version,"
+        f" CASE WHEN v.embedding IS NOT NULL THEN {quoted(model)} END AS embedder, v.embedding"
+        f" FROM base.thoughts t {vectors} v USING (position)"
+    )
+    connection.execute(f"COMMENT ON VIEW {view} IS {quoted(about)}")
+    for column, text in _ABOUT.items():
+        connection.execute(f"COMMENT ON COLUMN {view}.{column} IS {quoted(text)}")
+
+
+_ABOUT = {
+    "embedder": "what made its vector; NULL while it has none of this embedder",
+    "embedding": "its unit vector by this embedder; those of others: see embedders",
+}
