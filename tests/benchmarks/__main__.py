@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-PARTS = ("w1", "million", "cli")
+PARTS = ("w1", "million", "analysis", "cli")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -38,6 +38,12 @@ def main(arguments: list[str] | None = None) -> int:
     if "million" in parts:
         _say(f"a session of {wanted.events:,} events …")
         million.measure(wanted.events, report, wanted.dir, runs=wanted.runs, dice=dice)
+    if "analysis" in parts:
+        from tests.benchmarks import analysis  # noqa: PLC0415 — needs an extra
+
+        _say("asking the history …")
+        n = 1000 if wanted.quick else 5000
+        analysis.measure(wanted.events, n, report, wanted.dir, runs=wanted.runs, dice=dice)
     if "cli" in parts:
         _say("the command line …")
         coldstart.measure(report, wanted.dir, runs=max(9, wanted.runs), dice=dice)
