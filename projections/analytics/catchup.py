@@ -32,7 +32,7 @@ from projections.analytics.load import write
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-SLICE = 100_000
+SLICE = 50_000
 """Events between two commits."""
 
 PATIENCE = 3.0
@@ -55,6 +55,7 @@ class CaughtUp(NamedTuple):
 
 
 REDACTED = "Something was redacted"
+UNREADABLE = f"{FILE} could not be read"
 
 
 class _Moved(Exception):
@@ -76,22 +77,21 @@ def catch_up(log: Log, directory: Path, *, progress: Progress | None = None) -> 
         Refused: DuckDB is not installed, or the directory can't be written and holds no database.
     """
     file = directory / FILE
-    why = _what_is_wrong(log, file)
-    if why is None and (found := _status(file)) is not None and found.position == log.position():
+    seen = _look(log, file)
+    if seen.position == log.position():
         return CaughtUp(file, 0, None)
     try:
         with _alone(directory, PATIENCE) as mine:
             if mine:
                 return _bring_up(log, file, progress)
     except PermissionError as error:
-        if why is not None:
-            raise Refused(
-                f"{directory} can't be written: copy the store, and ask there."
-            ) from error
-    if why is not None:
+        if seen.why is not None:
+            hint = "copy the store, and ask there"
+            raise Refused(f"{directory} can't be written: {hint}.") from error
+    seen = _look(log, file)
+    if seen.why is not None:
         raise StoreIsBusy(FILE, PATIENCE)
-    found = _status(file)
-    return CaughtUp(file, log.position() - (found.position if found else 0), None)
+    return CaughtUp(file, log.position() - (seen.position or 0), None)
 
 
 def rebuild(log: Log, directory: Path, *, progress: Progress | None = None) -> Path:
@@ -103,7 +103,7 @@ def rebuild(log: Log, directory: Path, *, progress: Progress | None = None) -> P
     with _alone(directory, PATIENCE) as mine:
         if not mine:
             raise StoreIsBusy(FILE, PATIENCE)
-        return _anew(log, directory / FILE, progress)
+        return _anew(log, directory / FILE, None, progress).file
 
 
 def build(log: Log, file: Path, *, progress: Progress | None = None) -> None:
@@ -124,47 +124,40 @@ def build(log: Log, file: Path, *, progress: Progress | None = None) -> None:
 
 def _bring_up(log: Log, file: Path, progress: Progress | None) -> CaughtUp:
     """Catch up, with nobody else doing so."""
-    why = _what_is_wrong(log, file)  # again: the one before may have mended it
-    if why is not None:
-        return CaughtUp(_anew(log, file, progress), 0, why if file.exists() else None)
+    if not file.exists():
+        return _anew(log, file, f"There was no {FILE}", progress)
+    target = file
     try:
         connection = connect(file, read_only=False)
-    except Exception as error:
+    except Refused:
+        raise
+    except Exception as error:  # noqa: BLE001 — what is torn may raise anything
         if not is_locked(error):
-            raise
-        return _aside(log, file, progress)
+            return _anew(log, file, UNREADABLE, progress)
+        target = _new(file)  # somebody reads; a copy takes its place, and they go on with the old
+        _remove(target)
+        shutil.copyfile(file, target)  # nobody writes to the file: we hold the lock
+        connection = connect(target, read_only=False)
     try:
-        _load(log, connection, progress)
+        why = _foreign(log, status(connection))
+        if why is None:
+            _load(log, connection, progress)
     except _Moved:
-        connection.close()
-        return CaughtUp(_anew(log, file, progress), 0, REDACTED)
+        why = REDACTED
     finally:
         connection.close()
+    if why is not None:
+        return _anew(log, file, why, progress)
+    if target != file:
+        _replace(target, file)
     return CaughtUp(file, 0, None)
 
 
-def _aside(log: Log, file: Path, progress: Progress | None) -> CaughtUp:
-    """Catch up a copy and put it in place; who has the file open goes on reading what was."""
-    new = _new(file)
-    _remove(new)
-    shutil.copyfile(file, new)  # nobody writes to the file: we hold the lock
-    connection = connect(new, read_only=False)
-    try:
-        _load(log, connection, progress)
-    except _Moved:
-        connection.close()
-        return CaughtUp(_anew(log, file, progress), 0, REDACTED)
-    finally:
-        connection.close()
-    _replace(new, file)
-    return CaughtUp(file, 0, None)
-
-
-def _anew(log: Log, file: Path, progress: Progress | None) -> Path:
+def _anew(log: Log, file: Path, why: str | None, progress: Progress | None) -> CaughtUp:
     new = _new(file)
     build(log, new, progress=progress)
     _replace(new, file)
-    return file
+    return CaughtUp(file, 0, why)
 
 
 def _load(log: Log, connection: "DuckDBPyConnection", progress: Progress | None) -> None:
@@ -193,18 +186,34 @@ def _load(log: Log, connection: "DuckDBPyConnection", progress: Progress | None)
             progress(newest, whole)
 
 
-def _what_is_wrong(log: Log, file: Path) -> str | None:
-    """Why a database has to be built anew; None if it need not be."""
+class _Seen(NamedTuple):
+    """A database, looked at without waiting for anybody."""
+
+    position: int | None
+    """How far it has come; None where that could not be seen."""
+    why: str | None
+    """Why it has to be built anew; None where it need not be, as far as could be seen."""
+
+
+def _look(log: Log, file: Path) -> _Seen:
     if not file.exists():
-        return f"There was no {FILE}"
+        return _Seen(None, f"There was no {FILE}")
     try:
-        found = _status(file)
+        connection = connect(file, read_only=True)
     except Refused:
         raise
     except Exception as error:  # noqa: BLE001 — what is torn may raise anything
-        if is_locked(error):
-            return None  # a stranger writes to it; it is looked at again when it can be opened
-        return f"{FILE} could not be read"
+        return _Seen(None, None if is_locked(error) else UNREADABLE)
+    try:
+        found = status(connection)
+    finally:
+        connection.close()
+    why = _foreign(log, found)
+    return _Seen(found.position if found and not why else None, why)
+
+
+def _foreign(log: Log, found: Status | None) -> str | None:
+    """Why a database is none of this log and version; None if it is."""
     if found is None:
         return f"{FILE} was no database of this kind"
     if found.layout != layout():
@@ -214,14 +223,6 @@ def _what_is_wrong(log: Log, file: Path) -> str | None:
     if found.position and found.redactions != log.redactions():
         return REDACTED
     return None
-
-
-def _status(file: Path) -> Status | None:
-    connection = connect(file, read_only=True)
-    try:
-        return status(connection)
-    finally:
-        connection.close()
 
 
 def is_locked(error: Exception) -> bool:

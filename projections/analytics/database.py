@@ -6,7 +6,7 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from domain.errors import Refused
 from projections.analytics.schema import EVENTS, TABLES
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FILE = "analytics.duckdb"
 
-MADE = 1
+MADE = 2
 """Counted up when rows are made otherwise though tables and views are the same."""
 
 _BASE = """
@@ -61,7 +61,9 @@ def connect(file: Path, *, read_only: bool) -> "DuckDBPyConnection":
         import duckdb  # noqa: PLC0415 — the dialogue never waits for it
     except ImportError:
         raise Refused('Analysis needs DuckDB: pip install "logosphere[analysis]".') from None
-    return duckdb.connect(str(file), read_only=read_only, config={"threads": 2})
+    # small blocks: a store of one evening takes a tenth of the room, a large one no more time
+    config: dict[str, Any] = {"threads": 2, "default_block_size": "16384"}
+    return duckdb.connect(str(file), read_only=read_only, config=config)
 
 
 @contextmanager

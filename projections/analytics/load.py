@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from domain.recorded import Plain
 from projections.analytics.edits import write_edits
-from projections.analytics.schema import TABLES, all_of
+from projections.analytics.schema import TABLES, row
 from projections.analytics.schema.table import Maker
 from projections.analytics.vectors import Vectors
 
@@ -37,9 +37,9 @@ def write(connection: "DuckDBPyConnection", events: Sequence[Plain]) -> None:
     for event in events:
         at = min(max(event.at, 0), _LATEST)
         head = (event.position, event.session, event.version, EPOCH + timedelta(microseconds=at))
-        every += [(*head, *tail) for tail in all_of(event)]
+        every.append(head + row(event))
         for table, maker in _MAKERS.get(event.kind, ()):
-            rows[table] += [(*head, *tail) for tail in maker(event)]
+            rows[table] += [head + tail for tail in maker(event)]
         if event.kind in _WITH_VECTORS:
             vectors.take(event)
     _write_events(connection, every)

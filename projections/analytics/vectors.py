@@ -168,6 +168,13 @@ def show_thoughts(connection: "DuckDBPyConnection") -> None:
     for number, model in reversed(embedders):
         about = f"Thoughts with a vector by {model}."
         _show(connection, f"thoughts_by_{number}", about, f"JOIN base.vectors_{number}", model)
+    every = [
+        f"SELECT {number} AS embedder, position, embedding::FLOAT[] AS embedding"  # noqa: S608 — our names
+        f" FROM base.vectors_{number}"
+        for number, _ in embedders
+    ] or ["SELECT 0 AS embedder, 0::BIGINT AS position, []::FLOAT[] AS embedding WHERE false"]
+    # for whoever asks a branch with the embedder of its own, which may not be the newest
+    connection.execute(f"CREATE OR REPLACE VIEW base.vectors AS {' UNION ALL '.join(every)}")
     about = "Thoughts, with vectors of the embedder that was used last: no two kinds ever meet."
     if embedders:
         number, model = embedders[0]

@@ -5,8 +5,6 @@ becomes rows. What several events make together is a view (``views.sql``). Rows 
 that forks have of their own; what a branch *sees* is ``…_of('branch')``.
 """
 
-from collections.abc import Iterable
-
 from domain.recorded import Plain
 from projections.analytics.schema.dialogue import DIALOGUE
 from projections.analytics.schema.sessions import SESSIONS
@@ -23,11 +21,13 @@ from projections.analytics.schema.thinking import THINKING
 _LEFT_OUT = frozenset({"embedding", "raw"})
 
 
-def all_of(event: Plain) -> Iterable[Values]:
+def row(event: Plain) -> Values:
     """The row of :data:`EVENTS`, of any kind."""
-    kept = {name: value for name, value in event.data.items() if name not in _LEFT_OUT}
-    command, data = event.command.hex(), as_json(kept)
-    yield event.kind, event.actor, command, event.cause, event.redacted, data
+    data = event.data
+    if not _LEFT_OUT.isdisjoint(data):
+        data = {name: value for name, value in data.items() if name not in _LEFT_OUT}
+    command = event.command.hex()
+    return event.kind, event.actor, command, event.cause, event.redacted, as_json(data)
 
 
 EVENTS = Table(

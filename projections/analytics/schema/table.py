@@ -68,12 +68,15 @@ def source(event: Plain) -> tuple[str | None, int | None]:
     return (found[0], found[1]) if found else (None, None)
 
 
-def as_json(value: Any) -> str:
-    """JSON with bytes as hex digits."""
-    return json.dumps(value, default=_as_hex, ensure_ascii=False)
-
-
 def _as_hex(value: Any) -> str:
     if not isinstance(value, bytes):
         raise TypeError(type(value))
     return value.hex()
+
+
+_ENCODER = json.JSONEncoder(default=_as_hex, ensure_ascii=False, check_circular=False)
+
+
+def as_json(value: Any) -> str:
+    """JSON with bytes as hex digits."""
+    return _ENCODER.encode(value)
