@@ -1,0 +1,1 @@
+"""Charts of plain data: in a terminal, as a page, as a picture."""
