@@ -6,20 +6,16 @@ where another one has the file open to read, a copy is caught up and takes the f
 nobody waits for a notebook, nor a notebook for anybody.
 """
 
-import fcntl
-import os
 import shutil
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from domain.errors import Refused, StoreIsBusy
+from domain.errors import Refused, StoreIsBusy, StoreIsFull, StoreIsReadOnly
 from domain.log import Log
 from projections.analytics.database import (
-    FILE,
     Status,
     connect,
     layout,
@@ -28,17 +24,24 @@ from projections.analytics.database import (
     transaction,
 )
 from projections.analytics.load import write
+from projections.analytics.place import (
+    FILE,
+    PATIENCE,
+    alone,
+    has_no_room,
+    is_closed_to_us,
+    is_locked,
+    new_of,
+    patiently,
+    remove,
+    replace,
+)
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 SLICE = 50_000
 """Events between two commits."""
-
-PATIENCE = 3.0
-"""Seconds to wait for another process that catches up; a rebuild may take longer."""
-
-LOCK = "analytics.lock"
 
 Progress = Callable[[int, int], None]
 """Told how many events of how many are in."""
@@ -62,105 +65,160 @@ class _Moved(Exception):
     """The log is no longer what the database was made of."""
 
 
-def catch_up(log: Log, directory: Path, *, progress: Progress | None = None) -> CaughtUp:
+class _Locked(Exception):
+    """Somebody has it open to write."""
+
+
+def catch_up(
+    log: Log, directory: Path, *, progress: Progress | None = None, size: int = SLICE
+) -> CaughtUp:
     """Bring the database up to the newest event of the log.
 
     Args:
         log: the truth.
         directory: where the store is.
         progress: told about long work.
+        size: events between two commits.
 
     Returns:
         The file, and how it went.
 
     Raises:
-        Refused: DuckDB is not installed, or the directory can't be written and holds no database.
+        Refused: DuckDB is not installed.
+        StoreIsReadOnly: there is no database, and none can be written.
+        StoreIsBusy: another process writes it, and there is nothing to read meanwhile.
+        StoreIsFull: the disk is; a database that is there stays as it is.
     """
     file = directory / FILE
     seen = _look(log, file)
     if seen.position == log.position():
         return CaughtUp(file, 0, None)
+    why_not: StoreIsBusy | StoreIsReadOnly = StoreIsBusy(FILE, PATIENCE)
     try:
-        with _alone(directory, PATIENCE) as mine:
+        with _told(directory), alone(directory) as mine:
             if mine:
-                return _bring_up(log, file, progress)
-    except PermissionError as error:
-        if seen.why is not None:
-            hint = "copy the store, and ask there"
-            raise Refused(f"{directory} can't be written: {hint}.") from error
-    seen = _look(log, file)
-    if seen.why is not None:
-        raise StoreIsBusy(FILE, PATIENCE)
-    return CaughtUp(file, log.position() - (seen.position or 0), None)
+                return _bring_up(log, file, progress, size)
+    except StoreIsReadOnly as error:
+        why_not = error
+    seen = _look_patiently(log, file)
+    if seen.position is None:
+        raise why_not
+    return CaughtUp(file, max(0, log.position() - seen.position), None)
 
 
-def rebuild(log: Log, directory: Path, *, progress: Progress | None = None) -> Path:
+def rebuild(
+    log: Log, directory: Path, *, progress: Progress | None = None, size: int = SLICE
+) -> Path:
     """Build the database from the first event on, and put it in the place of the one there is.
 
     Raises:
-        StoreIsBusy: another process writes it.
+        StoreIsBusy, StoreIsReadOnly, StoreIsFull: nothing was changed.
     """
-    with _alone(directory, PATIENCE) as mine:
+    with _told(directory), alone(directory) as mine:
         if not mine:
             raise StoreIsBusy(FILE, PATIENCE)
-        return _anew(log, directory / FILE, None, progress).file
+        return _anew(log, directory / FILE, None, progress, size).file
 
 
-def build(log: Log, file: Path, *, progress: Progress | None = None) -> None:
-    """Build a database in a new file; one that lies there is thrown away."""
-    while True:
-        _remove(file)
-        connection = connect(file, read_only=False)
-        try:
-            with transaction(connection):
-                make(connection)
-            _load(log, connection, progress)
-        except _Moved:
-            continue
-        finally:
-            connection.close()
-        return
+def build(log: Log, file: Path, *, progress: Progress | None = None, size: int = SLICE) -> None:
+    """Build a database in a new file; one that lies there is thrown away.
+
+    Raises:
+        StoreIsReadOnly, StoreIsFull: nothing is there.
+    """
+    with _told(file.parent), _whole_or_not(file):
+        while True:
+            remove(file)
+            connection = connect(file, read_only=False)
+            try:
+                with transaction(connection):
+                    make(connection)
+                _load(log, connection, progress, size)
+                connection.execute("CHECKPOINT")  # closing would not say that the disk is full
+            except _Moved:
+                continue
+            finally:
+                connection.close()
+            return
 
 
-def _bring_up(log: Log, file: Path, progress: Progress | None) -> CaughtUp:
-    """Catch up, with nobody else doing so."""
-    if not file.exists():
-        return _anew(log, file, f"There was no {FILE}", progress)
-    target = file
+def opened(open_: Callable[[], "DuckDBPyConnection"]) -> "DuckDBPyConnection":
+    """Open a database to read, however many others catch up just now.
+
+    Args:
+        open_: tries to.
+
+    Raises:
+        StoreIsBusy: somebody has it open to write, all the time.
+    """
     try:
-        connection = connect(file, read_only=False)
-    except Refused:
+        return patiently(open_, is_locked)
+    except Exception as error:
+        if is_locked(error):
+            raise StoreIsBusy(FILE, PATIENCE) from error
         raise
-    except Exception as error:  # noqa: BLE001 — what is torn may raise anything
-        if not is_locked(error):
-            return _anew(log, file, UNREADABLE, progress)
-        target = _new(file)  # somebody reads; a copy takes its place, and they go on with the old
-        _remove(target)
-        shutil.copyfile(file, target)  # nobody writes to the file: we hold the lock
-        connection = connect(target, read_only=False)
+
+
+def _bring_up(log: Log, file: Path, progress: Progress | None, size: int) -> CaughtUp:
+    """Catch up, with nobody else doing so."""
+    remove(new_of(file))  # of somebody who was killed
+    if not file.exists():
+        return _anew(log, file, f"There was no {FILE}", progress, size)
+    try:
+        try:
+            connection = connect(file, read_only=False)
+        except Exception as error:
+            if not is_locked(error):
+                raise
+            why = _beside(log, file, progress, size)
+        else:
+            why = _followed(log, connection, progress, size)
+    except Exception as error:
+        if not _is_of_duckdb(error) or has_no_room(error):
+            raise
+        why = UNREADABLE
+    return CaughtUp(file, 0, None) if why is None else _anew(log, file, why, progress, size)
+
+
+def _followed(
+    log: Log, connection: "DuckDBPyConnection", progress: Progress | None, size: int
+) -> str | None:
+    """Add what is new, and close; why it has to be built anew, if it has."""
     try:
         why = _foreign(log, status(connection))
         if why is None:
-            _load(log, connection, progress)
+            _load(log, connection, progress, size)
+            connection.execute("CHECKPOINT")
     except _Moved:
-        why = REDACTED
+        return REDACTED
     finally:
         connection.close()
-    if why is not None:
-        return _anew(log, file, why, progress)
-    if target != file:
-        _replace(target, file)
-    return CaughtUp(file, 0, None)
+    return why
 
 
-def _anew(log: Log, file: Path, why: str | None, progress: Progress | None) -> CaughtUp:
-    new = _new(file)
-    build(log, new, progress=progress)
-    _replace(new, file)
+def _beside(log: Log, file: Path, progress: Progress | None, size: int) -> str | None:
+    """Catch up a copy that takes its place: somebody reads it, who goes on reading what was."""
+    if _is_written(file):
+        return f"{FILE} was open in another program"  # a copy might be torn
+    new = new_of(file)
+    remove(new)
+    with _whole_or_not(new):
+        shutil.copyfile(file, new)
+        why = _followed(log, connect(new, read_only=False), progress, size)
+        if why is None:
+            replace(new, file)
+    return why
+
+
+def _anew(log: Log, file: Path, why: str | None, progress: Progress | None, size: int) -> CaughtUp:
+    new = new_of(file)
+    build(log, new, progress=progress, size=size)
+    with _whole_or_not(new):
+        replace(new, file)
     return CaughtUp(file, 0, why)
 
 
-def _load(log: Log, connection: "DuckDBPyConnection", progress: Progress | None) -> None:
+def _load(log: Log, connection: "DuckDBPyConnection", progress: Progress | None, size: int) -> None:
     """Write what the log has and the database has not, slice by slice.
 
     Raises:
@@ -171,7 +229,7 @@ def _load(log: Log, connection: "DuckDBPyConnection", progress: Progress | None)
         raise ValueError("no database of ours")
     events, whole = log.plain(found.position), log.position()
     redactions = found.redactions if found.position else log.redactions()
-    while some := list(islice(events, SLICE)):
+    while some := list(islice(events, size)):
         newest = some[-1].position
         hash_ = log.hash_at(newest)
         with transaction(connection):
@@ -212,6 +270,21 @@ def _look(log: Log, file: Path) -> _Seen:
     return _Seen(found.position if found and not why else None, why)
 
 
+def _look_patiently(log: Log, file: Path) -> _Seen:
+    """As :func:`_look`, when others may be writing just now."""
+
+    def look() -> _Seen:
+        seen = _look(log, file)
+        if seen == _Seen(None, None):
+            raise _Locked
+        return seen
+
+    try:
+        return patiently(look, lambda error: isinstance(error, _Locked))
+    except _Locked:
+        return _Seen(None, None)
+
+
 def _foreign(log: Log, found: Status | None) -> str | None:
     """Why a database is none of this log and version; None if it is."""
     if found is None:
@@ -225,49 +298,41 @@ def _foreign(log: Log, found: Status | None) -> str | None:
     return None
 
 
-def is_locked(error: Exception) -> bool:
-    """Whether a database could not be opened because somebody else has it open."""
-    text = str(error)
-    return "Could not set lock" in text or "different configuration" in text
+def _is_written(file: Path) -> bool:
+    """Whether another process has it open to write."""
+    try:
+        connect(file, read_only=True).close()
+    except Exception as error:
+        if not is_locked(error):
+            raise
+        return "Could not set lock" in str(error)
+    return False
+
+
+def _is_of_duckdb(error: Exception) -> bool:
+    import duckdb  # noqa: PLC0415 — who comes here has it loaded
+
+    return isinstance(error, duckdb.Error)
 
 
 @contextmanager
-def _alone(directory: Path, patience: float) -> Iterator[bool]:
-    """Hold the lock of those who write; False if somebody else keeps it for too long."""
-    deadline, nap = time.monotonic() + patience, 0.005
-    with (directory / LOCK).open("ab") as lock:
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                if time.monotonic() > deadline:
-                    yield False
-                    return
-                time.sleep(nap)
-                nap = min(nap * 1.6, 0.1)
-            else:
-                yield True
-                return
+def _whole_or_not(new: Path) -> Iterator[None]:
+    """Leave nothing half made behind."""
+    try:
+        yield
+    except BaseException:
+        remove(new)
+        raise
 
 
-def _new(file: Path) -> Path:
-    return file.with_name(file.name + ".new")
-
-
-def _wal(file: Path) -> Path:
-    return file.with_name(file.name + ".wal")
-
-
-def _remove(file: Path) -> None:
-    file.unlink(missing_ok=True)
-    _wal(file).unlink(missing_ok=True)
-
-
-def _replace(new: Path, file: Path) -> None:
-    """Put a whole, closed database in the place of another one."""
-    if _wal(new).exists():
-        raise ValueError(f"{new.name} is not closed")
-    with new.open("rb") as whole:
-        os.fsync(whole.fileno())
-    _wal(file).unlink(missing_ok=True)  # of the old one: beside the new one it could not be opened
-    new.replace(file)
+@contextmanager
+def _told(directory: Path) -> Iterator[None]:
+    """Say in our words what a disk refuses."""
+    try:
+        yield
+    except Exception as error:
+        if has_no_room(error):
+            raise StoreIsFull(str(directory)) from error
+        if is_closed_to_us(error):
+            raise StoreIsReadOnly(str(directory)) from error
+        raise

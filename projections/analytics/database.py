@@ -1,7 +1,7 @@
 """The file: made, opened, and what it says of itself."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from domain.errors import Refused
+from projections.analytics.place import FILE
 from projections.analytics.schema import EVENTS, TABLES
 from projections.analytics.schema.branches import macros
 from projections.analytics.schema.describe import quoted
@@ -18,9 +19,9 @@ from projections.analytics.vectors import show_thoughts
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-FILE = "analytics.duckdb"
+__all__ = ["FILE", "MADE", "Status", "connect", "layout", "make", "status", "transaction"]
 
-MADE = 2
+MADE = 3
 """Counted up when rows are made otherwise though tables and views are the same."""
 
 _BASE = """
@@ -73,7 +74,8 @@ def transaction(connection: "DuckDBPyConnection") -> Iterator[None]:
     try:
         yield
     except BaseException:
-        connection.execute("ROLLBACK")
+        with suppress(Exception):  # what went wrong is to be seen, not what that led to
+            connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
 

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 MANY = 500
 """Vectors from which on Arrow carries them; below, importing it costs more than it saves."""
 
+WIDEST = 100_000
+"""Numbers that DuckDB takes in one vector."""
+
 _SIZES = {2: "e", 4: "f"}
 
 
@@ -48,6 +51,8 @@ class Vectors:
         model, dimension, embedding = get("embedding_model"), get("dimension"), get("embedding")
         of = get("embedding_of")
         if model is None or not dimension or event.redacted or (embedding is None and of is None):
+            return
+        if not 0 < dimension <= WIDEST:
             return
         size, rest = divmod(len(embedding), dimension) if embedding is not None else (4, 0)
         if rest or size not in _SIZES:
@@ -115,84 +120,102 @@ class Vectors:
             self._connection.unregister("incoming")
 
     def _resolve(self, embedder: int, others: list[_Came]) -> None:
-        """Find the thoughts that late vectors belong to, and the vectors that others share."""
+        """Find the thoughts that late vectors belong to, and the vectors that others share.
+
+        A thought keeps the vector that it got first, however the log is cut into slices.
+        """
         connection, table = self._connection, f"base.vectors_{embedder}"
         connection.execute(
-            "CREATE OR REPLACE TEMP TABLE"
-            " came(place BIGINT, session VARCHAR, thought BIGINT, of BIGINT)"
+            "CREATE OR REPLACE TEMP TABLE came"
+            "(place BIGINT, session VARCHAR, thought BIGINT, of BIGINT)"
         )
-        vector = f"FLOAT[{self._dimension(embedder)}]"
-        connection.execute(f"CREATE OR REPLACE TEMP TABLE late(place BIGINT, embedding {vector})")
         with connection.appender("came") as appender:
             appender.append_rows(
                 [(place, came.session, came.thought, came.of) for place, came in enumerate(others)]
             )
-        bytes_ = [
-            (place, came.embedding)
-            for place, came in enumerate(others)
-            if came.embedding is not None
-        ]
-        self._append("late", embedder, bytes_)
-        for query in (_LATE, _SHARED):
-            connection.execute(query.format(table=table))
-        connection.execute("DROP TABLE came; DROP TABLE late")
+        places = connection.execute(_PLACES.format(table=table)).fetchall()
+        connection.execute("DROP TABLE came")
+        own: dict[int, bytes] = {}
+        shared: dict[int, int] = {}
+        there = {thought for _, thought, has, _, _ in places if has}
+        there |= {of for *_, of, of_has in places if of_has}
+        for place, thought, _, of, _ in places:
+            embedding = others[place].embedding
+            if thought in there or (embedding is None and of not in there):
+                continue
+            there.add(thought)
+            if embedding is not None:
+                own[thought] = embedding
+            else:
+                shared[thought] = shared.get(of, of)
+        self._append(table, embedder, list(own.items()))
+        if shared:
+            connection.execute("CREATE OR REPLACE TEMP TABLE same(position BIGINT, of BIGINT)")
+            with connection.appender("same") as appender:
+                appender.append_rows(list(shared.items()))
+            connection.execute(
+                f"INSERT INTO {table} SELECT same.position, v.embedding"  # noqa: S608 — our name
+                f" FROM same JOIN {table} v ON v.position = same.of"
+            )
+            connection.execute("DROP TABLE same")
 
 
 def _floats(embedding: bytes, dimension: int) -> tuple[Any, ...]:
     return struct.unpack(f"<{dimension}{_SIZES[len(embedding) // dimension]}", embedding)
 
 
-_THOUGHT = """JOIN lineage l
-    ON l.session = c.session AND c.{which} > l.after AND c.{which} <= l.upto
-  JOIN base.thoughts {name} ON {name}.session = l.stream AND {name}.version = c.{which}"""
-_LATE = f"""INSERT INTO {{table}} SELECT t.position, any_value(late.embedding)
-  FROM came c JOIN late USING (place) {_THOUGHT.format(which="thought", name="t")}
-  WHERE t.position NOT IN (SELECT position FROM {{table}}) GROUP BY t.position"""  # noqa: S608 — our names
-_SHARED = f"""INSERT INTO {{table}}
-  WITH mine AS (
-    SELECT c.place, t.position FROM came c {_THOUGHT.format(which="thought", name="t")}
-    WHERE c.of IS NOT NULL
-  ), theirs AS (
-    SELECT c.place, v.embedding FROM came c {_THOUGHT.format(which="of", name="t")}
-    JOIN {{table}} v ON v.position = t.position
-  )
-  SELECT position, any_value(embedding) FROM mine JOIN theirs USING (place)
-  WHERE position NOT IN (SELECT position FROM {{table}}) GROUP BY position"""  # noqa: S608 — our names
+_THOUGHT = """JOIN lineage l{n} ON l{n}.session = c.session
+    AND c.{which} > l{n}.after AND c.{which} <= l{n}.upto
+  JOIN base.thoughts t{n} ON t{n}.session = l{n}.stream AND t{n}.version = c.{which}
+  LEFT JOIN {{table}} v{n} ON v{n}.position = t{n}.position"""
+_PLACES = f"""WITH others AS (
+  SELECT c.place, t2.position, v2.position IS NOT NULL AS has
+  FROM came c {_THOUGHT.format(which="of", n=2)}
+)
+SELECT c.place, t1.position, v1.position IS NOT NULL, o.position, coalesce(o.has, false)
+FROM came c {_THOUGHT.format(which="thought", n=1)}
+LEFT JOIN others o ON o.place = c.place
+ORDER BY c.place"""  # noqa: S608 — our names
 
 
 def show_thoughts(connection: "DuckDBPyConnection") -> None:
     """Make the view of thoughts: with the vectors of the embedder that was used last."""
     embedders = connection.execute(
-        "SELECT embedder, model FROM base.embedders ORDER BY newest DESC, embedder"
+        "SELECT embedder, model, dimension FROM base.embedders ORDER BY newest DESC, embedder"
     ).fetchall()
-    for number, model in reversed(embedders):
+    for number, model, _ in reversed(embedders):
         about = f"Thoughts with a vector by {model}."
-        _show(connection, f"thoughts_by_{number}", about, f"JOIN base.vectors_{number}", model)
+        vectors = (f"JOIN base.vectors_{number}", "v.embedding")
+        _show(connection, f"thoughts_by_{number}", about, vectors, model)
     every = [
         f"SELECT {number} AS embedder, position, embedding::FLOAT[] AS embedding"  # noqa: S608 — our names
         f" FROM base.vectors_{number}"
-        for number, _ in embedders
+        for number, *_ in embedders
     ] or ["SELECT 0 AS embedder, 0::BIGINT AS position, []::FLOAT[] AS embedding WHERE false"]
     # for whoever asks a branch with the embedder of its own, which may not be the newest
     connection.execute(f"CREATE OR REPLACE VIEW base.vectors AS {' UNION ALL '.join(every)}")
     about = "Thoughts, with vectors of the embedder that was used last: no two kinds ever meet."
     if embedders:
-        number, model = embedders[0]
-        _show(connection, "thoughts", about, f"LEFT JOIN base.vectors_{number}", model)
+        number, model, dimension = embedders[0]
+        # an outer join of DuckDB 2.0.0 fails on an array that is not there, and not on a list
+        lists = f"(SELECT position, embedding::FLOAT[] AS embedding FROM base.vectors_{number})"  # noqa: S608 — our names
+        vectors = (f"LEFT JOIN {lists}", f"v.embedding::FLOAT[{int(dimension)}] AS embedding")
+        _show(connection, "thoughts", about, vectors, model)
     else:
         nothing = "LEFT JOIN (SELECT NULL::BIGINT AS position, NULL::FLOAT[] AS embedding)"
-        _show(connection, "thoughts", about, nothing, "")
+        _show(connection, "thoughts", about, (nothing, "v.embedding"), "")
     describe(connection)
 
 
 def _show(
-    connection: "DuckDBPyConnection", view: str, about: str, vectors: str, model: str
+    connection: "DuckDBPyConnection", view: str, about: str, vectors: tuple[str, str], model: str
 ) -> None:
+    joined, embedding = vectors
     connection.execute(
         f"CREATE OR REPLACE VIEW {view} AS SELECT t.position, t.session, t.version, t.time,"  # noqa: S608 — our names, and a quoted one
         " t.text, t.iteration, t.mind, t.origin, t.redacted, t.source_session, t.source_version,"
-        f" CASE WHEN v.embedding IS NOT NULL THEN {quoted(model)} END AS embedder, v.embedding"
-        f" FROM base.thoughts t {vectors} v USING (position)"
+        f" CASE WHEN v.embedding IS NOT NULL THEN {quoted(model)} END AS embedder, {embedding}"
+        f" FROM base.thoughts t {joined} v USING (position)"
     )
     connection.execute(f"COMMENT ON VIEW {view} IS {quoted(about)}")
     for column, text in _ABOUT.items():

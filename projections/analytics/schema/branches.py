@@ -46,7 +46,8 @@ def _seen(table: str, columns: str = "t.*") -> str:
 _GIVEN = "(_branch, at_version := at_version, at_time := at_time)"
 _EXCHANGES = f"""WITH m AS ({_seen("messages")}), a AS ({_seen("acceptances")}), d AS (
   SELECT exchange, count(*) FILTER (NOT signal AND NOT late) AS drafts,
-    count(*) FILTER (signal) AS signals, min(time) FILTER (NOT signal AND NOT late) AS first_draft
+    count(*) FILTER (signal AND NOT late) AS signals,
+    min(time) FILTER (NOT signal AND NOT late) AS first_draft
   FROM ({_seen("base.drafts")}) GROUP BY exchange
 )
 SELECT m.position, m.session, m.version, m.time, m.exchange, m.text AS message,
@@ -58,8 +59,12 @@ _RUNS = f"""WITH s AS ({_seen("base.run_starts")}), e AS ({_seen("base.run_stops
 SELECT s.position, s.session, s.version, s.time, s.run, s.mode, s.most, s.exact, s.actor,
   e.time AS stopped_time, e.version AS stopped_version, e.reason, e.iterations, e.detail
 FROM s LEFT JOIN e USING (run)"""  # noqa: S608 — as above
-_ASSIGNMENTS = f"""WITH RECURSIVE moves AS ({_seen("base.assignments")}),
-merges AS (
+_ASSIGNMENTS = f"""WITH RECURSIVE another AS (
+  SELECT coalesce(max(version), 0) AS embedder FROM ({_seen("configs")})
+  WHERE key = 'embedding_model'
+), moves AS (
+  SELECT * FROM ({_seen("base.assignments")}) WHERE version > (SELECT embedder FROM another)
+), merges AS (
   SELECT cluster, other FROM ({_seen("base.clusters")}) WHERE what = 'merged'
 ), newest AS (
   SELECT thought, max_by(moves, (version, position)) AS move FROM moves GROUP BY thought

@@ -69,12 +69,12 @@ def source(event: Plain) -> tuple[str | None, int | None]:
 
 
 def _as_hex(value: Any) -> str:
-    if not isinstance(value, bytes):
-        raise TypeError(type(value))
-    return value.hex()
+    return value.hex() if isinstance(value, bytes) else str(value)  # of kinds that are unknown
 
 
-_ENCODER = json.JSONEncoder(default=_as_hex, ensure_ascii=False, check_circular=False)
+_ENCODER = json.JSONEncoder(
+    skipkeys=True, default=_as_hex, ensure_ascii=False, check_circular=False
+)
 
 
 def as_json(value: Any) -> str:

@@ -113,6 +113,10 @@ CREATE VIEW cluster_assignments AS
 SELECT position, session, version, time, thought, cluster, how, was, similarity
 FROM base.assignments;
 COMMENT ON VIEW cluster_assignments IS 'When which thought came to which cluster; cluster_assignments_of says where each is.';
+COMMENT ON COLUMN cluster_assignments.thought IS 'version of the thought: its id in its session';
+COMMENT ON COLUMN cluster_assignments.cluster IS 'the cluster; NULL: alone from now on';
+COMMENT ON COLUMN cluster_assignments.how IS 'founded, split, joined, reached, moved or dropped';
+COMMENT ON COLUMN cluster_assignments.was IS 'the cluster that it left';
 
 CREATE VIEW interventions AS
 SELECT position, session, version, time, actor, kind,
