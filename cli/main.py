@@ -33,6 +33,9 @@ NOUNS = {
     "picks": ("pick",),
     "redaction": ("redact",),
     "bundles": ("export", "import"),
+    "report": ("report",),
+    "query": ("query",),
+    "rebuild": ("rebuild",),
     "models": ("model",),
 }
 """Which file of this room holds which verbs, in the order of the help."""

@@ -219,6 +219,7 @@ def _minds() -> Iterator[Check]:
         ("xllamacpp", "local"),
         ("pydantic_ai", "hosted"),
         ("hdbscan", "hdbscan"),
+        ("duckdb", "analysis"),
     ):
         here = find_spec(package) is not None
         yield Check(

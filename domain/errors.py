@@ -8,6 +8,7 @@
     │   ├── NoSuchExchange, NothingToPrune, NothingChanges, PickConflicts,
     │   │   BadText
     │   ├── NoSuchCluster, NotAThought
+    │   ├── BadQuery, QueryStopped
     │   ├── SomeoneRuns, RunIsOver
     │   ├── NoStore, NotAStore, StoreExists, StoreIsClosed, StoreOfAnotherLayout,
     │   │   StoreIsReadOnly, BadBundle
@@ -362,3 +363,14 @@ class NewerSchema(Broken):
             f"Event {version} of session {session!r} ({kind}) has schema {found}, this version"
             f" reads up to {known}: install a newer Logosphere to read it."
         )
+
+
+# queries
+
+
+class BadQuery(Refused):
+    """SQL that can't be run as it is written, or that does more than read."""
+
+
+class QueryStopped(Refused):
+    """A query that ran past its time or memory, or that the user broke off."""

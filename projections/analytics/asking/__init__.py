@@ -1,0 +1,1 @@
+"""What users ask in SQL: safely, within limits, in any format."""
