@@ -1,0 +1,1 @@
+"""Reports, a file each: ``projections.analytics.reports.contract`` says what is in one."""
