@@ -149,7 +149,7 @@ class Bundle:
         checked(file)
         wal = file.with_name(file.name + "-wal")
         if wal.exists() and wal.stat().st_size:
-            why = f"its newest events are still in {wal.name}: use mind export to make a bundle"
+            why = f"its newest events are still in {wal.name}: make it by mind export session"
             raise BadBundle(str(file), why)
         self.recorder = EventRecorder(file, mode="mode=ro&immutable=1")
         self.mapper = EventMapper()

@@ -1,4 +1,4 @@
-"""`mind export` and `mind import`: what went, what came, and under which names."""
+"""`mind export session` and `mind import`: what went, what came, and under which names."""
 
 from pathlib import Path
 
@@ -41,7 +41,7 @@ def there(tmp_path: Path) -> str:
 def test_there_and_back(mind: Mind, here: str, there: str, tmp_path: Path) -> None:
     """Numbers and names are told; twice is once; what is new comes, and goes home again."""
     file = "it's [a] 100% “bundle”.mind"
-    done = mind("export", "main", "-o", file, "--store", here)
+    done = mind("export", "session", "main", "-o", file, "--store", here)
     assert (done.code, done.out) == (0, "")
     assert done.err == f"Wrote 14 events of main, b to {file}.\n"
     done = mind("import", file, "--store", there)
@@ -59,7 +59,8 @@ def test_there_and_back(mind: Mind, here: str, there: str, tmp_path: Path) -> No
         grow(log, "b", 2)
         log.redact({MAIN: [3]}, "private", draw(wish=1 << 70))
         branch(log, "b", 8, "b/c")
-    assert mind("export", "b", "-o", "b.mind", "--store", here).err.startswith("Wrote 19 events")
+    done = mind("export", "session", "b", "-o", "b.mind", "--store", here)
+    assert done.err.startswith("Wrote 19 events")
     assert mind("import", "b.mind", "--store", there).out.splitlines() == [
         "main-2: 2 more events; the content of 1 was redacted.",
         "b-2: 2 more events.",
@@ -68,7 +69,7 @@ def test_there_and_back(mind: Mind, here: str, there: str, tmp_path: Path) -> No
     with EventLog(Path(there)) as log:
         assert "t3" not in pool(log, "b-2")
         assert not [f for verdict in log.verify() for f in verdict.findings]
-    done = mind("export", "b-2", "-o", "back.mind", "--store", there, "--json")
+    done = mind("export", "session", "b-2", "-o", "back.mind", "--store", there, "--json")
     assert done.data == {"file": "back.mind", "sessions": ["main-2", "b-2", "b/c"], "events": 19}
     done = mind("import", "back.mind", "--store", here, "--json")
     assert [one["what"] for one in done.data] == ["known"] * 3
@@ -88,7 +89,7 @@ def test_an_imported_session_is_one_like_others(
     (tmp_path / "empty").mkdir()
     EventLog.create(tmp_path / "empty").close()
     empty = str(tmp_path / "empty")
-    assert installed("export", "b", "-o", "f", "--store", here).code == 0
+    assert installed("export", "session", "b", "-o", "f", "--store", here).code == 0
     assert installed("import", "f", "--store", empty).code == 0
     rows = {row["session"]: row for row in mind("sessions", "--json", "-S", empty).data}
     assert rows["b"]["parent"] == "main@6"
@@ -101,11 +102,11 @@ def test_an_imported_session_is_one_like_others(
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("export", "nowhere", "-o", "f"), "nowhere"),
-        (("export", "Main", "-o", "f"), "Main"),
-        (("export", "main", "-o", "there.txt"), "choose another"),
-        (("export", "main", "-o", "nowhere/f"), "no such directory"),
-        (("export", "main", "-o", "."), "choose another"),
+        (("export", "session", "nowhere", "-o", "f"), "nowhere"),
+        (("export", "session", "Main", "-o", "f"), "Main"),
+        (("export", "session", "main", "-o", "there.txt"), "choose another"),
+        (("export", "session", "main", "-o", "nowhere/f"), "no such directory"),
+        (("export", "session", "main", "-o", "."), "choose another"),
         (("import", "nowhere"), "no such file"),
         (("import", "there.txt"), "not a Logosphere log"),
         (("import", "."), "can't be read"),
@@ -144,7 +145,7 @@ def test_a_store_that_nobody_may_write(mind: Mind, here: str, tmp_path: Path) ->
         file.chmod(0o444)
     Path(here).chmod(0o555)
     try:
-        done = mind("export", "b", "-o", "g", "--store", here)
+        done = mind("export", "session", "b", "-o", "g", "--store", here)
         assert done.code == 0
         assert (tmp_path / "g").exists()
     finally:

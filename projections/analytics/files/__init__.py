@@ -1,0 +1,1 @@
+"""The whole history as files, for engines of any kind."""
