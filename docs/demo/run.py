@@ -53,6 +53,8 @@ def main() -> None:
     run("log")
     run("at", "iter:1", "drafts")
     run("sessions")
+    run("query", "SELECT exchange, drafts, accepted FROM exchanges_of('what-if')")
+    run("report", "overview")
     run("verify")
     print(f"\nIt is all in {STORE}: .venv/bin/mind status --store {STORE}", flush=True)
 

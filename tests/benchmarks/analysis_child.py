@@ -1,4 +1,4 @@
-"""What is measured of the analysis in a process of its own: its CPU behind the start, its memory."""
+"""What is measured of the analysis in a process of its own: CPU behind the start, and memory."""
 
 import json
 import resource
