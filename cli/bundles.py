@@ -113,8 +113,12 @@ def import_(
 
     Example: mind import payments.mind
     """
-    with open_store(store) as (_, log):
+    from projections.analytics.place import forget  # noqa: PLC0415 — rarely needed
+
+    with open_store(store) as (directory, log):
         taken = log.take_over(file)
+        if any(one.redacted for one in taken):
+            forget(directory)
     if json:
         out.as_json([one._asdict() for one in taken])
         return

@@ -35,6 +35,7 @@ def redact(
     Example: mind redact draft:2 --reason "It named a patient." --yes
     """
     from commands.redaction import copies, redact_events  # noqa: PLC0415 — rarely asked for
+    from projections.analytics.place import forget  # noqa: PLC0415 — as above
 
     with desk(store, session) as at:
         at.only_now()
@@ -47,16 +48,17 @@ def redact(
             _list(chosen)
         _agreed(len(chosen), yes=yes)
         done = redact_events(at.log, chosen, reason, at.world)
+        gone = forget(at.directory) and done.gone
     if json:
         out.as_json(
             {
                 "redacted": [f"{r.session}@{r.version}" for r in done.events],
-                "gone": done.gone,
+                "gone": gone,
             }
         )
     else:
         out.talk(f"Took away the content of {out.count(len(done.events), 'event')}.")
-    if not done.gone:
+    if not gone:
         out.talk(
             "Old bytes are left in the store's files, since another program reads it or the disk"
             " is full: change that, and run mind doctor."

@@ -141,10 +141,10 @@ def tables() -> str:
         MARK,
         "# Tables",
         "",
-        "What `mind query` can ask ([how](analysis.md)). Each table has the rows of all sessions, each",
-        "once; of a table with `session` and `version`, `…_of('branch')` has what a branch sees, as of",
-        "any moment: `drafts_of('main', at_version := 40)`. An embedder adds a view `thoughts_by_N`",
-        "with its vectors.",
+        "What `mind query` can ask ([how](analysis.md)). Each table has the rows of all sessions,",
+        "each once; of a table with `session` and `version`, `…_of('branch')` has what a branch",
+        "sees, as of any moment: `drafts_of('main', at_version := 40)`. An embedder adds a view",
+        "`thoughts_by_N` with its vectors.",
         "",
     ]
     named = connection.execute(

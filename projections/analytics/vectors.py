@@ -38,8 +38,9 @@ class Vectors:
     def __init__(self, connection: "DuckDBPyConnection") -> None:
         self._connection = connection
         rows = connection.execute(
-            "SELECT model, dimension, embedder FROM base.embedders"
+            "SELECT model, dimension, embedder FROM base.embedders ORDER BY newest DESC, embedder"
         ).fetchall()
+        self._shown = [number for *_, number in rows][:1] + [len(rows)]
         self._embedders: dict[tuple[str, int], int] = {(m, d): number for m, d, number in rows}
         self._newest: dict[int, int] = {}
         self._own: dict[int, list[tuple[int, bytes]]] = {}
@@ -76,7 +77,9 @@ class Vectors:
                 "UPDATE base.embedders SET newest = ? WHERE embedder = ?",
                 [(position, embedder) for embedder, position in self._newest.items()],
             )
-            show_thoughts(self._connection)
+            last = max(self._newest, key=self._newest.__getitem__)
+            if [last, len(self._embedders)] != self._shown:
+                show_thoughts(self._connection)
 
     def _embedder(self, model: str, dimension: int) -> int:
         number = self._embedders.get((model, dimension))

@@ -1,0 +1,118 @@
+"""kill -9 while the database is caught up or built: nothing twice, nothing missing, for ever."""
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from commands.eventlog import EventLog
+from commands.sessions import start_session
+from projections.analytics.catchup import build, catch_up
+from projections.analytics.compare import compared
+from projections.analytics.database import FILE, connect, status
+from tests.faults.analytics_driver import ANN, MAIN, work
+from tests.faults.machinery import ROOT
+
+pytest.importorskip("duckdb")
+
+
+def killed(kind: str, store: Path, chance: random.Random) -> int:
+    """Kill a process in the middle of one of its rounds; how far the database had come by then."""
+    command = [sys.executable, "-m", "tests.faults.analytics_driver", kind, str(store)]
+    with subprocess.Popen(
+        [*command, str(chance.getrandbits(32))], stdout=subprocess.PIPE, cwd=ROOT
+    ) as driver:
+        assert driver.stdout is not None
+        lines, lasted = [driver.stdout.readline()], 0.2
+        for _ in range(chance.randint(0, 2)):
+            start = time.perf_counter()
+            lines.append(driver.stdout.readline())
+            lasted = time.perf_counter() - start
+            lines.append(driver.stdout.readline())
+        time.sleep(chance.random() * 1.1 * lasted)
+        driver.kill()
+        lines += driver.stdout.readlines()
+    assert driver.returncode == -signal.SIGKILL
+    said = [json.loads(line) for line in lines if line.endswith(b"\n")]
+    assert said
+    return max(said[1::2], default=0)
+
+
+def looked_at(store: Path, acknowledged: int) -> int:
+    """Check what lies there after a kill, without mending it; how far it has come."""
+    if not (store / FILE).exists():
+        assert acknowledged == 0
+        return 0
+    with closing(connect(store / FILE, read_only=True)) as connection:
+        found = status(connection)
+        assert found is not None
+        (row,) = connection.execute(
+            "SELECT count(*), count(DISTINCT position), coalesce(max(position), 0),"
+            " count(*) FILTER (kind = 'thought.added'), count(*) FILTER (kind = 'draft.emitted'),"
+            " count(*) FILTER (kind = 'mind.invoked') FROM events"
+        ).fetchall()
+        assert row[:3] == (found.position,) * 3
+        for table, count in zip(
+            ("base.thoughts", "base.drafts", "invocations"), row[3:], strict=True
+        ):
+            counts = f"SELECT count(*), count(DISTINCT position) FROM {table}"  # noqa: S608 — ours
+            assert connection.execute(counts).fetchall() == [(count, count)]
+        vectors = connection.execute("SELECT count(*) FROM base.vectors").fetchall()
+        assert vectors == [(row[5],)]
+        edits = connection.execute("SELECT count(*) FROM base.edits").fetchall()
+        assert edits == [(max(0, row[4] - 1),)]
+    assert found.position >= acknowledged
+    return found.position
+
+
+def mended(store: Path, chance: random.Random) -> None:
+    """Check that the next question finds all there is, as it would be built at once."""
+    sound = (store / FILE).exists()
+    with EventLog(store) as log:
+        work(log, chance, 1)
+        found = catch_up(log, store)
+        assert found.behind == 0
+        assert found.why is None or not sound
+        assert looked_at(store, 0) == log.position()
+        build(log, store / "whole")
+    assert compared(store / FILE, store / "whole") == []
+    (store / "whole").unlink()
+    assert sorted(f.name for f in store.glob("analytics*")) == [FILE, "analytics.lock"]
+
+
+def many_kills(kind: str, store: Path, kills: int, seed: int) -> None:
+    """So many kills of processes that work on one and the same store."""
+    print(f"seed {seed}")
+    chance, newest, in_the_middle = random.Random(seed), 0, 0  # noqa: S311 — repeatable
+    with EventLog.create(store) as log:
+        start_session(log, MAIN, ANN, message="why two tides?")
+        work(log, chance, 40 if kind == "rebuild" else 3)
+    for number in range(kills):
+        newest = max(newest, killed(kind, store, chance))
+        newest = looked_at(store, newest)
+        left = {f.name for f in store.glob(f"{FILE}.*")}
+        in_the_middle += bool(left)
+        if number % 9 == 8:
+            mended(store, chance)
+    mended(store, chance)
+    assert in_the_middle, "no kill came in the middle of anything"
+
+
+@pytest.mark.parametrize("kind", ["catch up", "rebuild"])
+def test_some_kills(tmp_path: Path, kind: str) -> None:
+    """Rows and position are there together or not at all; the next question finds everything."""
+    many_kills(kind, tmp_path, 5, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [10, 11])
+@pytest.mark.parametrize("kind", ["catch up", "rebuild"])
+def test_60_kills(tmp_path: Path, kind: str, seed: int) -> None:
+    """However often."""
+    many_kills(kind, tmp_path, 60, seed)
