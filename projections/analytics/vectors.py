@@ -40,7 +40,7 @@ class Vectors:
         rows = connection.execute(
             "SELECT model, dimension, embedder FROM base.embedders ORDER BY newest DESC, embedder"
         ).fetchall()
-        self._shown = [number for *_, number in rows][:1] + [len(rows)]
+        self._shown = [*(number for *_, number in rows[:1]), len(rows)]
         self._embedders: dict[tuple[str, int], int] = {(m, d): number for m, d, number in rows}
         self._newest: dict[int, int] = {}
         self._own: dict[int, list[tuple[int, bytes]]] = {}
