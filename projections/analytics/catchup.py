@@ -90,9 +90,6 @@ def catch_up(
         StoreIsFull: the disk is; a database that is there stays as it is.
     """
     file = directory / FILE
-    seen = _look(log, file)
-    if seen.position == log.position():
-        return CaughtUp(file, 0, None)
     why_not: StoreIsBusy | StoreIsReadOnly = StoreIsBusy(FILE, PATIENCE)
     try:
         with _told(directory), alone(directory) as mine:
@@ -170,6 +167,8 @@ def _bring_up(log: Log, file: Path, progress: Progress | None, size: int) -> Cau
         except Exception as error:
             if not is_locked(error):
                 raise
+            if _look(log, file).position == log.position():
+                return CaughtUp(file, 0, None)
             why = _beside(log, file, progress, size)
         else:
             why = _followed(log, connection, progress, size)
@@ -185,8 +184,9 @@ def _followed(
 ) -> str | None:
     """Add what is new, and close; why it has to be built anew, if it has."""
     try:
-        why = _foreign(log, status(connection))
-        if why is None:
+        found = status(connection)
+        why = _foreign(log, found)
+        if why is None and found is not None and found.position < log.position():
             _load(log, connection, progress, size)
             connection.execute("CHECKPOINT")
     except _Moved:
