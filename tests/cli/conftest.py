@@ -134,3 +134,9 @@ def embedding(mind: Mind, tmp_path: Path) -> Mind:
     """The same, with the embedder of this machine, as whoever installs everything has it."""
     pytest.importorskip("onnxruntime")
     return _asked(mind, tmp_path)
+
+
+@pytest.fixture
+def asked_within(within: Mind, tmp_path: Path) -> Mind:
+    """As ``asked``, within this process."""
+    return _asked(within, tmp_path, "--set", "embedding_model=off")

@@ -99,28 +99,28 @@ def test_without_a_store_every_command_says_what_to_do(mind: Mind) -> None:
 @pytest.mark.parametrize(
     "name", ["../x", "/etc/passwd", "a b", "", ".", "a/../b", "A", "x" * 81, "a//b", "ä", "-x"]
 )
-def test_bad_session_names_are_refused(asked: Mind, name: str) -> None:
+def test_bad_session_names_are_refused(asked_within: Mind, name: str) -> None:
     """No name reaches the file system or the log unless it is a slug."""
-    before = asked("status", "--json").data["version"]
+    before = asked_within("status", "--json").data["version"]
     for words in (["fork", name], ["new", name], ["switch", name]):
-        assert asked(words[0], "--", *words[1:]).code == 2
-    assert asked("status", "--json").data["version"] == before
-    assert [row["session"] for row in asked("sessions", "--json").data] == ["main"]
+        assert asked_within(words[0], "--", *words[1:]).code == 2
+    assert asked_within("status", "--json").data["version"] == before
+    assert [row["session"] for row in asked_within("sessions", "--json").data] == ["main"]
 
 
 @pytest.mark.parametrize(
     ("stdin", "words"),
     [(b"\xff\xfe\x00", "UTF-8"), (b"a\0b", "binary"), (b"  \n", "empty"), (b"x" * 900_000, "long")],
 )
-def test_what_is_no_text_is_refused(asked: Mind, stdin: bytes, words: str) -> None:
+def test_what_is_no_text_is_refused(asked_within: Mind, stdin: bytes, words: str) -> None:
     """Binary, empty and endless input is refused with a reason, and nothing is written."""
-    asked("run")
-    asked("accept")
-    before = asked("status", "--json").data["version"]
-    ran = asked("message", stdin=stdin)
+    asked_within("run")
+    asked_within("accept")
+    before = asked_within("status", "--json").data["version"]
+    ran = asked_within("message", stdin=stdin)
     assert ran.code == 2
     assert words in ran.err
-    assert asked("status", "--json").data["version"] == before
+    assert asked_within("status", "--json").data["version"] == before
 
 
 def test_texts_can_not_command_the_terminal(asked: Mind) -> None:

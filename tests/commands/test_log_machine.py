@@ -357,7 +357,7 @@ class ThoroughMachine(LogMachine):
 
 WANTED = {*DAMAGES, "longer", "new", "renamed", "redacted", "redacted by an import"}
 QUICK = settings(
-    max_examples=20,
+    max_examples=12,
     stateful_step_count=20,
     database=None,
     phases=[Phase.generate],  # minutes of shrinking are for the slow one

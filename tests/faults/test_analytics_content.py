@@ -167,6 +167,7 @@ def test_redact_leaves_no_database(store: Path, home: House) -> None:
     assert asked(home.store).why == f"There was no {FILE}"
 
 
+@pytest.mark.slow
 def test_redact_says_when_it_could_not(store: Path, home: House) -> None:
     """While another process writes a database, old bytes may be left, and that is said."""
     say_in_confidence(store)

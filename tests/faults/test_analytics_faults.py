@@ -299,6 +299,7 @@ def test_a_reader_in_the_same_process(store: Path) -> None:
         asked(store)
 
 
+@pytest.mark.slow
 def test_somebody_else_is_at_it(store: Path) -> None:
     """While another process catches up, what is there is read, and how far it is behind is said."""
     more(store)

@@ -107,7 +107,7 @@ def many_kills(kind: str, store: Path, kills: int, seed: int) -> None:
     assert in_the_middle, "no kill came in the middle of anything"
 
 
-@pytest.mark.parametrize("kind", ["catch up", "rebuild"])
+@pytest.mark.parametrize("kind", ["catch up", pytest.param("rebuild", marks=pytest.mark.slow)])
 def test_some_kills(tmp_path: Path, kind: str) -> None:
     """Rows and position are there together or not at all; the next question finds everything."""
     many_kills(kind, tmp_path, 5, 1)

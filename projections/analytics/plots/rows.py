@@ -45,7 +45,10 @@ def rows(chart: Chart, layout: Layout, width: int, height: int, paint: Paint) ->
             out.append(f"{start} {scale.bar(n, y, paint)} {texts[p][n]}")
         if spaced:
             out.append("")
-    return [*head, *(out[:-1] if spaced else out), *tail]
+    out = out[:-1] if spaced else out
+    if len(head) + len(out) + len(tail) > height:  # one category of many series may fill it
+        head = []
+    return [*head, *out, *tail][:height]
 
 
 class _Scale:

@@ -89,6 +89,14 @@ def test_anything_fits(sample: Chart, width: int, height: int, colour: bool) -> 
     lines(drawn(sample, width, height, colour=colour), width, height)
 
 
+def test_many_series_in_few_lines() -> None:
+    """What names the axes goes first, then what is left out."""
+    seven = tuple(Series(f"s{n}", ("a", "b"), (n + 1.0, 1.0)) for n in range(7))
+    shown = drawn(Chart("Drafts", "bars", "", "count", seven), 20, 12, colour=False).splitlines()
+    lines("\n".join(shown), 20, 12)
+    assert any(line.startswith("a ") for line in shown)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_is_a_sentence(kind: Any) -> None:
     """An empty frame would look like a failure."""
@@ -216,6 +224,7 @@ def test_the_terminal_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     assert drawn(usual()[0], 200, 50, colour=False) == wide
 
 
+@pytest.mark.slow
 def test_another_process_draws_the_same() -> None:
     """Whatever its hashes, its time zone and its locale."""
     code = (
