@@ -7,6 +7,7 @@ import typer
 
 from cli import output as out
 from cli.options import JsonFlag, StoreOption
+from cli.rebuild import progress, say
 from cli.wiring import MOMENT, open_store
 from commands.eventlog import Taken
 from domain.errors import Refused
@@ -71,9 +72,9 @@ def parquet(
     from projections.analytics.files.tables import export_parquet  # noqa: PLC0415 — brings DuckDB along
 
     _only_now()
-    with open_store(store) as (home, log):
+    with open_store(store) as (home, log), progress("Building") as told:
         done = export_parquet(
-            log, home, directory, by=partition_by, tables=table or (), force=force
+            log, home, directory, by=partition_by, tables=table or (), force=force, progress=told
         )
     _tell(done, directory, json=json)
 
@@ -96,8 +97,8 @@ def arrow(
     from projections.analytics.files.tables import export_arrow  # noqa: PLC0415 — brings DuckDB along
 
     _only_now()
-    with open_store(store) as (home, log):
-        done = export_arrow(log, home, target, tables=table or (), force=force)
+    with open_store(store) as (home, log), progress("Building") as told:
+        done = export_arrow(log, home, target, tables=table or (), force=force, progress=told)
     _tell(done, target, json=json)
 
 
@@ -132,8 +133,7 @@ def _only_now() -> None:
 
 
 def _tell(done: "Exported", target: Path, *, json: bool) -> None:
-    if done.caught_up.why is not None:
-        out.talk(f"{done.caught_up.why}: built anew.")
+    say(done.caught_up)
     if json:
         out.as_json(
             {
@@ -151,9 +151,6 @@ def _tell(done: "Exported", target: Path, *, json: bool) -> None:
         f" {out.count(sum(done.rows.values()), 'row')}, {out.count(done.files, 'file')},"
         f" {_size(done.size)}; all up to event {done.position} of the store."
     )
-    if done.caught_up.behind:
-        newer = out.count(done.caught_up.behind, "newer event")
-        out.talk(f"! {newer} not in it: another process was at work. Try again later.")
 
 
 def _size(bytes_: int) -> str:

@@ -24,7 +24,7 @@ from cli.answers import (
     write_lines,
 )
 from cli.options import FullFlag, JsonFlag, SessionOption, StoreOption
-from cli.rebuild import INTERRUPTED, progress
+from cli.rebuild import INTERRUPTED, caught_up
 from cli.texts import read_text
 from cli.wiring import MOMENT, desk, open_store
 from domain.errors import BadSetting, QueryStopped, Refused
@@ -127,7 +127,8 @@ def query(
 
         limits = Limits(_seconds(timeout), _bytes(memory))
         given = {} if listing else _parameters(text, parameter, store, session)
-        database = _caught_up(store)
+        with open_store(store) as (directory, log):
+            database = caught_up(log, directory)
         if how in COLUMNAR:
             from projections.analytics.asking.columnar import prepare  # noqa: PLC0415 — brings pyarrow
 
@@ -217,19 +218,6 @@ def _parameters(
 
 def _having(names: frozenset[str]) -> str:
     return f"it has {', '.join(f'${name}' for name in sorted(names))}" if names else "it has none"
-
-
-def _caught_up(store: Path | None) -> Path:
-    from projections.analytics.catchup import catch_up  # noqa: PLC0415 — brings DuckDB
-
-    with open_store(store) as (directory, log), progress("Building") as told:
-        found = catch_up(log, directory, progress=told)
-    if found.why is not None:
-        out.talk(f"{found.why}: built anew.")
-    if found.behind:
-        events = out.count(found.behind, "event")
-        out.talk(f"This is {events} behind: the database is being written, or can't be.")
-    return found.file
 
 
 def _listing(sandbox: "Sandbox", schema: str | None) -> str:

@@ -19,7 +19,7 @@ from commands.eventlog import EventLog
 from domain.errors import Broken
 
 if TYPE_CHECKING:
-    from projections.analytics.catchup import Progress
+    from projections.analytics.catchup import CaughtUp, Progress
     from projections.analytics.compare import Difference
 
 INTERRUPTED = 130
@@ -107,6 +107,25 @@ def progress(what: str) -> Iterator["Progress"]:
     finally:
         if shown:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def caught_up(log: EventLog, directory: Path) -> Path:
+    """The database, brought up to the newest event; what was unusual about that is said."""
+    from projections.analytics.catchup import catch_up  # noqa: PLC0415 — brings DuckDB
+
+    with progress("Building") as told:
+        found = catch_up(log, directory, progress=told)
+    say(found)
+    return found.file
+
+
+def say(found: "CaughtUp") -> None:
+    """Say why it was built anew, or how far it is behind."""
+    if found.why is not None:
+        out.talk(f"{found.why}: built anew.")
+    if found.behind:
+        events = out.count(found.behind, "event")
+        out.talk(f"This is {events} behind: the database is being written, or can't be.")
 
 
 @contextmanager

@@ -115,19 +115,12 @@ def _contract(what: "Report") -> dict[str, Any]:
 
 def _asked(here: Desk, what: "Report") -> "list[Told]":
     """Ask the database, caught up."""
-    from cli.rebuild import progress  # noqa: PLC0415 — only where something is asked
-    from projections.analytics.catchup import catch_up, opened  # noqa: PLC0415 — brings DuckDB
-    from projections.analytics.database import connect  # noqa: PLC0415
-    from projections.analytics.reports.contract import tell  # noqa: PLC0415
+    from cli.rebuild import caught_up  # noqa: PLC0415 — only where something is asked
+    from projections.analytics.database import opened  # noqa: PLC0415 — brings DuckDB
+    from projections.analytics.reports.contract import tell  # noqa: PLC0415 — as above
 
-    with progress("Building") as told:
-        caught = catch_up(here.log, here.directory, progress=told)
-    if caught.why is not None:
-        out.talk(f"{caught.why}: built anew.")
-    if caught.behind:
-        events = out.count(caught.behind, "event")
-        out.talk(f"This is {events} behind: the database is being written, or can't be.")
-    connection = opened(lambda: connect(caught.file, read_only=True))
+    file = caught_up(here.log, here.directory)
+    connection = opened(file)
     try:
         return tell(connection, what, here.session, here.version)
     finally:

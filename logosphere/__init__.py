@@ -24,7 +24,7 @@ from domain.recorded import Recorded
 from domain.refs import parse_moment
 from domain.session import Session
 from projections.analytics.catchup import CaughtUp, catch_up
-from projections.analytics.database import connect
+from projections.analytics.database import opened
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
@@ -99,9 +99,10 @@ class Store:
 
         Raises:
             Refused: DuckDB is not installed.
+            StoreIsBusy, StoreIsReadOnly, StoreIsFull, StoreIsDamaged: it can't be read just now.
         """
         caught = self.catch_up()
-        self._connection = connect(caught.file, read_only=True)
+        self._connection = opened(caught.file)
         return self._connection
 
     def sql(self, query: str, **parameters: Any) -> "DuckDBPyRelation":

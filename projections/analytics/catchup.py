@@ -18,6 +18,7 @@ from domain.log import Log
 from projections.analytics.database import (
     Status,
     connect,
+    is_of_duckdb,
     layout,
     make,
     status,
@@ -139,23 +140,6 @@ def build(log: Log, file: Path, *, progress: Progress | None = None, size: int =
             return
 
 
-def opened(open_: Callable[[], "DuckDBPyConnection"]) -> "DuckDBPyConnection":
-    """Open a database to read, however many others catch up just now.
-
-    Args:
-        open_: tries to.
-
-    Raises:
-        StoreIsBusy: somebody has it open to write, all the time.
-    """
-    try:
-        return patiently(open_, is_locked)
-    except Exception as error:
-        if is_locked(error):
-            raise StoreIsBusy(FILE, PATIENCE) from error
-        raise
-
-
 def _bring_up(log: Log, file: Path, progress: Progress | None, size: int) -> CaughtUp:
     """Catch up, with nobody else doing so."""
     remove(new_of(file))  # of somebody who was killed
@@ -173,7 +157,7 @@ def _bring_up(log: Log, file: Path, progress: Progress | None, size: int) -> Cau
         else:
             why = _followed(log, connection, progress, size)
     except Exception as error:
-        if not _is_of_duckdb(error) or has_no_room(error):
+        if not is_of_duckdb(error) or has_no_room(error):
             raise
         why = UNREADABLE
     return CaughtUp(file, 0, None) if why is None else _anew(log, file, why, progress, size)
@@ -307,12 +291,6 @@ def _is_written(file: Path) -> bool:
             raise
         return "Could not set lock" in str(error)
     return False
-
-
-def _is_of_duckdb(error: Exception) -> bool:
-    import duckdb  # noqa: PLC0415 — who comes here has it loaded
-
-    return isinstance(error, duckdb.Error)
 
 
 @contextmanager

@@ -1,17 +1,18 @@
 """The file: made, opened, and what it says of itself."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from domain.errors import Refused
-from projections.analytics.place import FILE
+from domain.errors import Refused, StoreIsBusy, StoreIsDamaged
+from projections.analytics.place import FILE, PATIENCE, is_locked, patiently
 from projections.analytics.schema import EVENTS, TABLES
 from projections.analytics.schema.branches import macros
+from projections.analytics.schema.compound import COMPOUND, EVERYWHERE
 from projections.analytics.schema.describe import quoted
 from projections.analytics.schema.table import ENVELOPE, Table
 from projections.analytics.vectors import show_thoughts
@@ -19,7 +20,7 @@ from projections.analytics.vectors import show_thoughts
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-__all__ = ["FILE", "MADE", "Status", "connect", "layout", "make", "status", "transaction"]
+T = TypeVar("T")
 
 MADE = 3
 """Counted up when rows are made otherwise though tables and views are the same."""
@@ -67,6 +68,39 @@ def connect(file: Path, *, read_only: bool) -> "DuckDBPyConnection":
     return duckdb.connect(str(file), read_only=read_only, config=config)
 
 
+def opened(file: Path) -> "DuckDBPyConnection":
+    """A connection that only reads; raises as :func:`opening`."""
+    return opening(lambda: connect(file, read_only=True))
+
+
+def opening(open_: Callable[[], T]) -> T:
+    """Open a database to read, however many others catch up just now.
+
+    Args:
+        open_: tries to.
+
+    Raises:
+        StoreIsBusy: somebody has it open to write, all the time.
+        StoreIsDamaged: it can't be read.
+    """
+    try:
+        return patiently(open_, is_locked)
+    except Exception as error:
+        if is_locked(error):
+            raise StoreIsBusy(FILE, PATIENCE) from error
+        if is_of_duckdb(error):
+            why = str(error).partition("\n")[0].rstrip(".")
+            raise StoreIsDamaged(
+                f"{FILE} can't be read ({why}): make it anew (mind rebuild)."
+            ) from error
+        raise
+
+
+def is_of_duckdb(error: Exception) -> bool:
+    """Whether DuckDB raised it, which need not be loaded to tell."""
+    return type(error).__module__ == "_duckdb"
+
+
 @contextmanager
 def transaction(connection: "DuckDBPyConnection") -> Iterator[None]:
     """All of it or nothing."""
@@ -107,7 +141,8 @@ def status(connection: "DuckDBPyConnection") -> Status | None:
 
 def _statements() -> list[str]:
     views = files("projections.analytics.schema").joinpath("views.sql").read_text("utf-8")
-    return [_BASE, *map(_create, (EVENTS, *TABLES)), views]
+    compound = [f"CREATE VIEW {name} AS {query(EVERYWHERE)}" for name, query in COMPOUND.items()]
+    return [_BASE, *map(_create, (EVENTS, *TABLES)), *compound, views]
 
 
 def _create(table: Table) -> str:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from commands.eventlog import EventLog
 from projections.analytics.catchup import build, catch_up
-from projections.analytics.database import FILE, connect
+from projections.analytics.database import connect
+from projections.analytics.place import FILE
 from projections.analytics.schema import EVENTS, TABLES
 
 

@@ -12,8 +12,9 @@ from pathlib import Path
 
 from commands.eventlog import EventLog
 from domain.errors import LogosphereError
-from projections.analytics.catchup import catch_up, opened, rebuild
-from projections.analytics.database import FILE, connect
+from projections.analytics.catchup import catch_up, rebuild
+from projections.analytics.database import connect, opened
+from projections.analytics.place import FILE
 
 COUNT = "SELECT count(*), count(DISTINCT position), coalesce(max(position), 0) FROM events"
 
@@ -29,7 +30,7 @@ def ask(store: Path, times: int) -> None:
         for _ in range(times):
             known = log.position()
             found = catch_up(log, store, size=50)
-            with closing(opened(lambda: connect(store / FILE, read_only=True))) as connection:
+            with closing(opened(store / FILE)) as connection:
                 (row,) = connection.execute(COUNT).fetchall()
             said([known, found.behind, found.why, *row])
 

@@ -12,8 +12,8 @@ from commands.eventlog import EventLog
 from commands.redaction import redact_events
 from domain.errors import NewerSchema
 from projections.analytics.catchup import catch_up
-from projections.analytics.database import FILE, connect
-from projections.analytics.place import alone, forget
+from projections.analytics.database import connect
+from projections.analytics.place import FILE, alone, forget
 from tests.commands.eventlog.stores import NOON, draw, grow, thought, unguarded
 from tests.faults.analytics_driver import ANN, MAIN
 from tests.faults.analytics_stores import asked, counted, store, template

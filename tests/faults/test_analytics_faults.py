@@ -16,8 +16,7 @@ from commands.eventlog import EventLog
 from domain.errors import StoreIsBusy, StoreIsFull, StoreIsReadOnly
 from projections.analytics.catchup import catch_up
 from projections.analytics.compare import compared
-from projections.analytics.database import FILE
-from projections.analytics.place import alone
+from projections.analytics.place import FILE, alone
 from tests.commands.eventlog.stores import grow
 from tests.faults.analytics_asker import COUNT
 from tests.faults.analytics_driver import MAIN

@@ -15,7 +15,8 @@ from commands.eventlog import EventLog
 from commands.sessions import start_session
 from projections.analytics.catchup import build, catch_up
 from projections.analytics.compare import compared
-from projections.analytics.database import FILE, connect, status
+from projections.analytics.database import connect, status
+from projections.analytics.place import FILE
 from tests.faults.analytics_driver import ANN, MAIN, work
 from tests.faults.machinery import ROOT
 

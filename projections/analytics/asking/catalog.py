@@ -10,6 +10,7 @@ from typing import NamedTuple
 from domain.errors import BadQuery
 from domain.nearest import nearest
 from projections.analytics.asking.sandbox import Sandbox
+from projections.analytics.schema.branches import ABOUT, LIKE
 from projections.analytics.schema.describe import quoted
 
 _NAMED = """
@@ -22,9 +23,6 @@ _NAMED = """
   SELECT function_name, 'branch view', comment FROM duckdb_functions()
   WHERE NOT internal AND schema_name = 'main' AND function_type = 'table_macro'
 """
-
-MEMBERS = "how many thoughts are in it at that moment"
-"""The one column that a branch view has and no other."""
 
 
 class Example(NamedTuple):
@@ -87,13 +85,13 @@ def examples() -> list[Example]:
 
 
 def _branch_view(sandbox: Sandbox, name: str) -> str:
-    """Its columns have no comments: they are those of the view that it is the branch's part of."""
-    like = {"path_of": "lineage"}.get(name, name.removesuffix("_of"))
+    """Its columns have no comments: they mean what they do in the view that it is a part of."""
+    like = LIKE.get(name, name.removesuffix("_of"))
     rows = sandbox.ask(
         "SELECT column_name, comment FROM duckdb_columns()"  # noqa: S608 — a name that is there
         f" WHERE schema_name = 'main' AND table_name = {quoted(like)}"
     ).rows
-    about = {"members": MEMBERS, **dict(rows)}
+    about = {**dict(rows), **ABOUT.get(name, {})}
     lines = [
         ("first argument", "VARCHAR", "the session or branch"),
         ("at_version := …", "BIGINT", "as it was at this version; NULL is now"),

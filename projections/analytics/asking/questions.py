@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from domain.errors import StoreIsBusy, StoreIsDamaged
 from projections.analytics.asking.sandbox import Limits, Sandbox, guarded, sandboxed
-from projections.analytics.place import FILE, PATIENCE, is_locked, patiently
+from projections.analytics.database import opening
 
 
 @contextmanager
@@ -24,17 +23,7 @@ def questions(file: Path, limits: Limits, *, alone: bool) -> Iterator[Sandbox]:
         QueryStopped: the process ran out of the memory that it may have.
     """
     with ExitStack() as stack:
-        try:
-            sandbox = patiently(lambda: stack.enter_context(sandboxed(file, limits)), is_locked)
-        except Exception as error:
-            if is_locked(error):
-                raise StoreIsBusy(FILE, PATIENCE) from error
-            if type(error).__module__ == "_duckdb":
-                why = str(error).partition("\n")[0].rstrip(".")
-                raise StoreIsDamaged(
-                    f"{FILE} can't be read ({why}): make it anew (mind rebuild)."
-                ) from error
-            raise
+        sandbox = opening(lambda: stack.enter_context(sandboxed(file, limits)))
         if alone:
             stack.enter_context(guarded(limits))
         yield sandbox

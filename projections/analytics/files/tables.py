@@ -20,8 +20,8 @@ from domain.errors import (
 )
 from domain.ids import session_id
 from domain.log import Log
-from projections.analytics.catchup import CaughtUp, Progress, catch_up, opened
-from projections.analytics.database import status
+from projections.analytics.catchup import CaughtUp, Progress, catch_up
+from projections.analytics.database import opening, status
 from projections.analytics.files.manifest import (
     Format,
     Manifest,
@@ -244,7 +244,7 @@ def _opened(
     # what else this process has open may have other settings, so it is attached to a new instance
     with _in_our_words(place), duckdb.connect(config=settings) as connection:
         try:
-            opened(lambda: _attached(connection, caught_up.file))
+            opening(lambda: _attached(connection, caught_up.file))
             yield connection, caught_up
         except duckdb.Error as error:
             if has_no_room(error):

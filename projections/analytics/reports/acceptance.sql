@@ -16,32 +16,11 @@
 -- column: newest | share | of the accepted drafts, those that were the newest
 -- column: automatic | count | accepted by rule, not by hand
 -- chart: bars | Iterations until a draft is accepted (median) | x=presence | y=iterations
-WITH a AS (
-  SELECT * FROM exchanges_of($session, at_version := $at_version) WHERE accepted IS NOT NULL
-), calls AS (
-  SELECT version, row_number() OVER (ORDER BY version) AS n
-  FROM invocations_of($session, at_version := $at_version)
-), newer AS (
-  SELECT a.exchange, count(*) AS newer
-  FROM a JOIN drafts_of($session, at_version := $at_version) d USING (exchange)
-  WHERE NOT d.signal AND d.version < a.accepted_version AND d.number > a.accepted
-  GROUP BY a.exchange
-), told AS (
-  SELECT coalesce(p.presence, 'absent') AS presence, a.accepted, a.drafts, a.accepted_how,
-    date_diff('microsecond', a.time, a.accepted_time) / 1e6 AS seconds,
-    coalesce(upto.n, 0) - coalesce(before.n, 0) AS iterations, coalesce(newer, 0) AS newer
-  FROM a
-  ASOF LEFT JOIN calls before ON a.version >= before.version
-  ASOF LEFT JOIN calls upto ON a.accepted_version >= upto.version
-  ASOF LEFT JOIN presence_of($session, at_version := $at_version) p
-    ON a.accepted_version >= p.version
-  LEFT JOIN newer ON newer.exchange = a.exchange
-)
 SELECT presence, count(*) AS exchanges, median(seconds) AS seconds,
   median(iterations) AS iterations, median(drafts) AS drafts, median(accepted) AS accepted,
   count(*) FILTER (newer = 0) / count(*) AS newest,
   count(*) FILTER (accepted_how <> 'user') AS automatic
-FROM told GROUP BY presence ORDER BY exchanges DESC, presence
+FROM answers_of($session, at_version := $at_version) GROUP BY presence ORDER BY exchanges DESC, presence
 
 -- section: numbers
 -- title: Which draft
@@ -50,13 +29,8 @@ FROM told GROUP BY presence ORDER BY exchanges DESC, presence
 -- column: presence | text | the presence in force when it was accepted
 -- column: exchanges | count | exchanges with this answer
 -- chart: stacked | Which draft is accepted | x=accepted | y=exchanges | series=presence
-WITH a AS (
-  SELECT * FROM exchanges_of($session, at_version := $at_version) WHERE accepted IS NOT NULL
-)
-SELECT a.accepted, coalesce(p.presence, 'absent') AS presence, count(*) AS exchanges
-FROM a ASOF LEFT JOIN presence_of($session, at_version := $at_version) p
-  ON a.accepted_version >= p.version
-GROUP BY ALL ORDER BY a.accepted, presence
+SELECT accepted, presence, count(*) AS exchanges
+FROM answers_of($session, at_version := $at_version) GROUP BY ALL ORDER BY accepted, presence
 
 -- section: exchanges
 -- title: Exchange by exchange
@@ -73,26 +47,6 @@ GROUP BY ALL ORDER BY a.accepted, presence
 -- column: presence | text | the presence in force when it was accepted
 -- column: status | text | what the user said with it
 -- chart: scatter | Seconds until a draft is accepted | x=at | y=seconds | series=presence
-WITH a AS (
-  SELECT * FROM exchanges_of($session, at_version := $at_version) WHERE accepted IS NOT NULL
-), calls AS (
-  SELECT version, row_number() OVER (ORDER BY version) AS n
-  FROM invocations_of($session, at_version := $at_version)
-), newer AS (
-  SELECT a.exchange, count(*) AS newer
-  FROM a JOIN drafts_of($session, at_version := $at_version) d USING (exchange)
-  WHERE NOT d.signal AND d.version < a.accepted_version AND d.number > a.accepted
-  GROUP BY a.exchange
-)
-SELECT a.exchange, a.accepted_time AS "at",
-  date_diff('microsecond', a.time, a.accepted_time) / 1e6 AS seconds,
-  coalesce(upto.n, 0) - coalesce(before.n, 0) AS iterations, a.drafts, a.accepted,
-  coalesce(newer, 0) AS newer, a.accepted_how AS how, coalesce(p.presence, 'absent') AS presence,
-  coalesce(p.status, '') AS status
-FROM a
-ASOF LEFT JOIN calls before ON a.version >= before.version
-ASOF LEFT JOIN calls upto ON a.accepted_version >= upto.version
-ASOF LEFT JOIN presence_of($session, at_version := $at_version) p
-  ON a.accepted_version >= p.version
-LEFT JOIN newer ON newer.exchange = a.exchange
-ORDER BY a.version
+SELECT exchange, accepted_time AS "at", seconds, iterations, drafts, accepted, newer,
+  accepted_how AS how, presence, status
+FROM answers_of($session, at_version := $at_version) ORDER BY version

@@ -23,15 +23,10 @@
 -- column: cost | USD | of replies and vectors, as far as it is known; NULL where none is
 -- column: newest | time | when its newest event was recorded
 -- chart: bars | Branches side by side | x=session | y=exchanges, drafts, iterations, thoughts
-WITH moment AS (
-  SELECT CASE WHEN $at_version IS NULL THEN 9223372036854775807 ELSE max(position) END AS upto
-  FROM events_of($session, at_version := $at_version)
-), roots AS (
-  SELECT session, arg_max(stream, depth) AS root FROM lineage GROUP BY session
-), family AS (
-  SELECT s.session, s.parent, s.position FROM sessions s JOIN roots USING (session), moment
-  WHERE root = (SELECT root FROM roots WHERE session = $session)
-    AND (s.position <= moment.upto OR s.session = $session)
+WITH family AS (
+  SELECT * FROM base.family_of($session, at_version := $at_version)
+), moment AS (
+  SELECT DISTINCT upto FROM family
 ), heads AS (
   SELECT session AS stream, max(version) AS head, count(*) AS own, max(time) AS newest
   FROM events, moment WHERE position <= moment.upto
@@ -89,14 +84,8 @@ LEFT JOIN heads h ON h.stream = f.session ORDER BY f.position
 -- column: accepted | number | number of the draft that was accepted there
 -- column: message | text | what was asked
 -- column: answer | text | the accepted draft
-WITH moment AS (
-  SELECT CASE WHEN $at_version IS NULL THEN 9223372036854775807 ELSE max(position) END AS upto
-  FROM events_of($session, at_version := $at_version)
-), roots AS (
-  SELECT session, arg_max(stream, depth) AS root FROM lineage GROUP BY session
-), family AS (
-  SELECT s.session, s.position FROM sessions s JOIN roots USING (session), moment
-  WHERE root = (SELECT root FROM roots WHERE session = $session) AND s.position <= moment.upto
+WITH family AS (
+  SELECT * FROM base.family_of($session, at_version := $at_version)
 ), work AS (
   SELECT session, version, position, exchange, 0 AS drafts, NULL AS accepted FROM messages
   UNION ALL
@@ -106,8 +95,7 @@ WITH moment AS (
 ), done AS (
   SELECT f.session, f.position, exchange, sum(drafts)::BIGINT AS drafts, max(accepted) AS accepted,
     max(w.version) AS version
-  FROM work w JOIN family f USING (session), moment
-  WHERE w.position <= moment.upto GROUP BY ALL
+  FROM work w JOIN family f USING (session) WHERE w.position <= f.upto GROUP BY ALL
 ), several AS (
   SELECT *, min(version) OVER (PARTITION BY exchange) AS first FROM done
   QUALIFY count(*) OVER (PARTITION BY exchange) > 1

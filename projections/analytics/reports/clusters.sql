@@ -16,42 +16,14 @@
 -- column: split_from | number | the cluster that it was a part of
 -- column: merged_into | number | the cluster that goes on in its place
 -- column: text | text | its newest thought
-WITH RECURSIVE moves AS (
-  SELECT a.thought, a.cluster, a.version,
-    lead(a.version) OVER (PARTITION BY a.thought ORDER BY a.version) AS next
-  FROM path_of($session) p JOIN cluster_assignments a
-    ON a.session = p.stream AND a.version > p.after AND a.version <= p.upto
-  WHERE $at_version IS NULL OR a.version <= $at_version
-), anew AS ( -- vectors of another model from here on: clusters begin anew
-  SELECT version FROM configs_of($session, at_version := $at_version)
-  WHERE key = 'embedding_model' AND old IS NOT NULL
-), spans AS (
-  SELECT thought, cluster, m.version AS since, least(next, anew.version) AS until
-  FROM moves m ASOF LEFT JOIN anew ON m.version < anew.version WHERE cluster IS NOT NULL
-), known AS (
-  SELECT cluster, merged_into, merged_version
-  FROM clusters_of($session, at_version := $at_version)
-), went AS ( -- which cluster a cluster is, and since when
-  SELECT cluster, cluster AS goes_as, 0::BIGINT AS since FROM known
-  UNION ALL
-  SELECT w.cluster, k.merged_into, k.merged_version
-  FROM went w JOIN known k ON k.cluster = w.goes_as WHERE k.merged_version > w.since
-), names AS (
-  SELECT cluster, goes_as, since, lead(since) OVER (PARTITION BY cluster ORDER BY since) AS until
-  FROM went
-), held AS (
-  SELECT s.thought, n.goes_as AS cluster, greatest(s.since, n.since) AS since,
-    coalesce(least(s.until, n.until), 9223372036854775807) AS until
-  FROM spans s JOIN names n ON n.cluster = s.cluster
-    AND (s.until IS NULL OR n.since < s.until) AND (n.until IS NULL OR s.since < n.until)
-), today AS (
-  SELECT h.cluster, count(*) AS thoughts, max(t.iteration) AS newest,
-    arg_max(t.text, t.version) AS text
-  FROM held h JOIN thoughts_of($session, at_version := $at_version) t ON t.version = h.thought
-  WHERE h.until = 9223372036854775807 GROUP BY h.cluster
+WITH today AS (
+  SELECT a.cluster, max(t.iteration) AS newest, arg_max(t.text, t.version) AS text
+  FROM cluster_assignments_of($session, at_version := $at_version) a
+  JOIN thoughts_of($session, at_version := $at_version) t ON t.version = a.thought
+  GROUP BY a.cluster
 )
 SELECT c.cluster, c.began_as, coalesce(i.iteration, 0) AS born, c.size AS began_with,
-  coalesce(today.thoughts, 0) AS thoughts, today.newest, c.split_from, c.merged_into, today.text
+  c.members AS thoughts, today.newest, c.split_from, c.merged_into, today.text
 FROM clusters_of($session, at_version := $at_version) c
 ASOF LEFT JOIN invocations_of($session, at_version := $at_version) i ON c.version >= i.version
 LEFT JOIN today ON today.cluster = c.cluster
@@ -66,47 +38,11 @@ ORDER BY thoughts DESC, c.cluster
 -- column: cluster | number | the cluster
 -- column: thoughts | count | thoughts that it had then
 -- chart: line | Thoughts of each cluster | x=iteration | y=thoughts | series=cluster
-WITH RECURSIVE moves AS (
-  SELECT a.thought, a.cluster, a.version,
-    lead(a.version) OVER (PARTITION BY a.thought ORDER BY a.version) AS next
-  FROM path_of($session) p JOIN cluster_assignments a
-    ON a.session = p.stream AND a.version > p.after AND a.version <= p.upto
-  WHERE $at_version IS NULL OR a.version <= $at_version
-), anew AS ( -- vectors of another model from here on: clusters begin anew
-  SELECT version FROM configs_of($session, at_version := $at_version)
-  WHERE key = 'embedding_model' AND old IS NOT NULL
-), spans AS (
-  SELECT thought, cluster, m.version AS since, least(next, anew.version) AS until
-  FROM moves m ASOF LEFT JOIN anew ON m.version < anew.version WHERE cluster IS NOT NULL
-), known AS (
-  SELECT cluster, merged_into, merged_version
-  FROM clusters_of($session, at_version := $at_version)
-), went AS ( -- which cluster a cluster is, and since when
-  SELECT cluster, cluster AS goes_as, 0::BIGINT AS since FROM known
-  UNION ALL
-  SELECT w.cluster, k.merged_into, k.merged_version
-  FROM went w JOIN known k ON k.cluster = w.goes_as WHERE k.merged_version > w.since
-), names AS (
-  SELECT cluster, goes_as, since, lead(since) OVER (PARTITION BY cluster ORDER BY since) AS until
-  FROM went
-), held AS (
-  SELECT s.thought, n.goes_as AS cluster, greatest(s.since, n.since) AS since,
-    coalesce(least(s.until, n.until), 9223372036854775807) AS until
-  FROM spans s JOIN names n ON n.cluster = s.cluster
-    AND (s.until IS NULL OR n.since < s.until) AND (n.until IS NULL OR s.since < n.until)
-), moments AS (
-  SELECT iteration, based_on AS version
-  FROM invocations_of($session, at_version := $at_version)
-  UNION ALL
-  SELECT coalesce(max(iteration), 0) + 1,
-    (SELECT max(version) FROM events_of($session, at_version := $at_version))
-  FROM invocations_of($session, at_version := $at_version)
+WITH held AS (
+  SELECT thought, cluster, since, coalesce(until, 9223372036854775807) AS until
+  FROM cluster_spans_of($session, at_version := $at_version) WHERE cluster IS NOT NULL
 ), points AS (
-  SELECT iteration, version FROM moments
-  WINDOW along AS (ORDER BY iteration)
-  QUALIFY lead(iteration) OVER along IS NULL OR count(*) OVER () <= 50
-    OR row_number() OVER along * 50 // count(*) OVER ()
-      > (row_number() OVER along - 1) * 50 // count(*) OVER ()
+  SELECT * FROM base.points_of($session, 50, at_version := $at_version)
 ), turns AS (
   SELECT cluster, since AS version, 1 AS more FROM held
   UNION ALL

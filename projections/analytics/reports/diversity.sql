@@ -15,18 +15,17 @@
 -- column: compared | count | of these, those with a vector by it
 -- column: others | count | those with vectors by other models alone
 WITH t AS (
-  SELECT position, version, redacted FROM thoughts_of($session, at_version := $at_version)
+  SELECT version, position, redacted FROM thoughts_of($session, at_version := $at_version)
 ), v AS (
-  SELECT t.version, v.embedder FROM t JOIN base.vectors v USING (position) WHERE NOT t.redacted
-), chosen AS (
-  SELECT max_by(v.embedder, (v.version, e.newest)) AS embedder
-  FROM v JOIN base.embedders e USING (embedder)
+  SELECT count(*) AS compared, any_value(embedder) AS embedder, any_value(len(embedding)) AS dimension
+  FROM vectors_of($session, at_version := $at_version)
+), known AS (
+  SELECT count(DISTINCT version) AS thoughts FROM t JOIN base.vectors USING (position)
+  WHERE NOT redacted
 )
-SELECT e.model AS embedder, e.dimension, (SELECT count(*) FROM t) AS thoughts,
-  (SELECT count(*) FROM v WHERE v.embedder = e.embedder) AS compared,
-  (SELECT count(DISTINCT version) FROM v)
-    - (SELECT count(*) FROM v WHERE v.embedder = e.embedder) AS others
-FROM base.embedders e JOIN chosen USING (embedder)
+SELECT embedder, dimension, (SELECT count(*) FROM t) AS thoughts, compared,
+  known.thoughts - compared AS others
+FROM v, known WHERE compared > 0
 
 -- section: pool
 -- title: The active pool
@@ -45,56 +44,17 @@ FROM base.embedders e JOIN chosen USING (embedder)
 -- column: largest | share | of the pool, what its largest cluster has
 -- chart: line | How alike the thoughts of the pool are | x=iteration | y=similarity, near_first
 -- chart: line | Directions and clusters of the pool | x=iteration | y=directions, effective
-WITH RECURSIVE moves AS (
-  SELECT a.thought, a.cluster, a.version,
-    lead(a.version) OVER (PARTITION BY a.thought ORDER BY a.version) AS next
-  FROM path_of($session) p JOIN cluster_assignments a
-    ON a.session = p.stream AND a.version > p.after AND a.version <= p.upto
-  WHERE $at_version IS NULL OR a.version <= $at_version
-), anew AS ( -- vectors of another model from here on: clusters begin anew
-  SELECT version FROM configs_of($session, at_version := $at_version)
-  WHERE key = 'embedding_model' AND old IS NOT NULL
-), spans AS (
-  SELECT thought, cluster, m.version AS since, least(next, anew.version) AS until
-  FROM moves m ASOF LEFT JOIN anew ON m.version < anew.version WHERE cluster IS NOT NULL
-), known AS (
-  SELECT cluster, merged_into, merged_version
-  FROM clusters_of($session, at_version := $at_version)
-), went AS ( -- which cluster a cluster is, and since when
-  SELECT cluster, cluster AS goes_as, 0::BIGINT AS since FROM known
-  UNION ALL
-  SELECT w.cluster, k.merged_into, k.merged_version
-  FROM went w JOIN known k ON k.cluster = w.goes_as WHERE k.merged_version > w.since
-), names AS (
-  SELECT cluster, goes_as, since, lead(since) OVER (PARTITION BY cluster ORDER BY since) AS until
-  FROM went
-), held AS (
-  SELECT s.thought, n.goes_as AS cluster, greatest(s.since, n.since) AS since,
-    coalesce(least(s.until, n.until), 9223372036854775807) AS until
-  FROM spans s JOIN names n ON n.cluster = s.cluster
-    AND (s.until IS NULL OR n.since < s.until) AND (n.until IS NULL OR s.since < n.until)
-), moments AS (
-  SELECT iteration, based_on AS version
-  FROM invocations_of($session, at_version := $at_version)
-  UNION ALL
-  SELECT coalesce(max(iteration), 0) + 1,
-    (SELECT max(version) FROM events_of($session, at_version := $at_version))
-  FROM invocations_of($session, at_version := $at_version)
+WITH held AS (
+  SELECT thought, cluster, since, coalesce(until, 9223372036854775807) AS until
+  FROM cluster_spans_of($session, at_version := $at_version) WHERE cluster IS NOT NULL
 ), points AS (
-  SELECT iteration, version FROM moments
-  WINDOW along AS (ORDER BY iteration)
-  QUALIFY lead(iteration) OVER along IS NULL OR count(*) OVER () <= 100
-    OR row_number() OVER along * 100 // count(*) OVER ()
-      > (row_number() OVER along - 1) * 100 // count(*) OVER ()
+  SELECT * FROM base.points_of($session, 100, at_version := $at_version)
 ), t AS (
-  SELECT position, version, row_number() OVER (ORDER BY version) AS n
+  SELECT version, row_number() OVER (ORDER BY version) AS n
   FROM thoughts_of($session, at_version := $at_version) WHERE NOT redacted
-), chosen AS (
-  SELECT max_by(v.embedder, (t.version, e.newest)) AS embedder
-  FROM t JOIN base.vectors v USING (position) JOIN base.embedders e ON e.embedder = v.embedder
 ), v AS MATERIALIZED (
-  SELECT t.n, v.embedding FROM t JOIN base.vectors v USING (position), chosen
-  WHERE v.embedder = chosen.embedder
+  SELECT t.n, v.embedding FROM t JOIN vectors_of($session, at_version := $at_version) v
+    USING (version)
 ), sizes AS ( -- the pool's size while it was configured so
   SELECT c.since, c.until, c.size, coalesce(t.n, 0) AS total FROM (
     SELECT version AS since, value::BIGINT AS size,

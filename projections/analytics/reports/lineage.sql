@@ -16,12 +16,8 @@
 -- column: text | text | the thought
 WITH t AS MATERIALIZED (
   SELECT * EXCLUDE (embedding) FROM thoughts_of($session, at_version := $at_version)
-), chosen AS (
-  SELECT max_by(v.embedder, (t.version, e.newest)) AS embedder
-  FROM t JOIN base.vectors v USING (position) JOIN base.embedders e ON e.embedder = v.embedder
 ), v AS MATERIALIZED (
-  SELECT t.version, v.embedding FROM t JOIN base.vectors v USING (position), chosen
-  WHERE v.embedder = chosen.embedder AND NOT t.redacted
+  SELECT version, embedding FROM vectors_of($session, at_version := $at_version)
 ), edges AS (
   SELECT s.thought AS shown, t.version AS thought, s.iteration
   FROM samples_of($session, at_version := $at_version) s
@@ -52,12 +48,8 @@ ORDER BY c.led_to DESC, nearest DESC NULLS LAST, c.times DESC, thought
 -- chart: line | Likeness of what was shown and what came of it | x=back | y=likeness
 WITH t AS MATERIALIZED (
   SELECT * EXCLUDE (embedding) FROM thoughts_of($session, at_version := $at_version)
-), chosen AS (
-  SELECT max_by(v.embedder, (t.version, e.newest)) AS embedder
-  FROM t JOIN base.vectors v USING (position) JOIN base.embedders e ON e.embedder = v.embedder
 ), v AS MATERIALIZED (
-  SELECT t.version, v.embedding FROM t JOIN base.vectors v USING (position), chosen
-  WHERE v.embedder = chosen.embedder AND NOT t.redacted
+  SELECT version, embedding FROM vectors_of($session, at_version := $at_version)
 ), shown AS (
   SELECT s.iteration - o.iteration AS back, s.iteration, s.thought
   FROM samples_of($session, at_version := $at_version) s JOIN t o ON o.version = s.thought
@@ -86,12 +78,8 @@ FROM times LEFT JOIN pairs USING (back) ORDER BY back
 -- column: nearest_text | text | the one that it is most like
 WITH t AS MATERIALIZED (
   SELECT * EXCLUDE (embedding) FROM thoughts_of($session, at_version := $at_version)
-), chosen AS (
-  SELECT max_by(v.embedder, (t.version, e.newest)) AS embedder
-  FROM t JOIN base.vectors v USING (position) JOIN base.embedders e ON e.embedder = v.embedder
 ), v AS MATERIALIZED (
-  SELECT t.version, v.embedding FROM t JOIN base.vectors v USING (position), chosen
-  WHERE v.embedder = chosen.embedder AND NOT t.redacted
+  SELECT version, embedding FROM vectors_of($session, at_version := $at_version)
 ), best AS (
   SELECT t.version, any_value(t.iteration) AS iteration, any_value(t.text) AS text,
     count(*) AS shown,
@@ -118,12 +106,8 @@ FROM best LEFT JOIN t o ON o.version = nearest ORDER BY thought
 -- column: likeness | similarity | of the two
 WITH t AS MATERIALIZED (
   SELECT * EXCLUDE (embedding) FROM thoughts_of($session, at_version := $at_version)
-), chosen AS (
-  SELECT max_by(v.embedder, (t.version, e.newest)) AS embedder
-  FROM t JOIN base.vectors v USING (position) JOIN base.embedders e ON e.embedder = v.embedder
 ), v AS MATERIALIZED (
-  SELECT t.version, v.embedding FROM t JOIN base.vectors v USING (position), chosen
-  WHERE v.embedder = chosen.embedder AND NOT t.redacted
+  SELECT version, embedding FROM vectors_of($session, at_version := $at_version)
 )
 SELECT s.thought AS shown, t.version AS thought, t.iteration, s.place,
   t.iteration - o.iteration AS back, s.recalled_by IS NOT NULL AS recalled,

@@ -4,6 +4,8 @@ No row is copied for a fork: a branch is a few segments of streams (``path_of``)
 macros is a table joined with them.
 """
 
+from projections.analytics.schema.compound import COMPOUND, Source, clusters
+
 _SIMPLE = (
     "events",
     "labels",
@@ -35,68 +37,152 @@ WITH RECURSIVE up(stream, after, upto, depth) AS (
 SELECT stream, after, upto, depth FROM up WHERE upto > after"""
 
 
-def _seen(table: str, columns: str = "t.*") -> str:
+def _seen(table: str) -> str:
     """Rows of a table as a branch saw them at a moment."""
-    return f"""SELECT {columns} FROM path_of(_branch) p JOIN {table} t
+    return f"""SELECT t.* FROM path_of(_branch) p JOIN {table} t
   ON t.session = p.stream AND t.version > p.after AND t.version <= p.upto
   WHERE (at_version IS NULL OR t.version <= at_version)
     AND (at_time IS NULL OR t.time <= at_time)"""  # noqa: S608 — constants of this module only
 
 
 _GIVEN = "(_branch, at_version := at_version, at_time := at_time)"
-_EXCHANGES = f"""WITH m AS ({_seen("messages")}), a AS ({_seen("acceptances")}), d AS (
-  SELECT exchange, count(*) FILTER (NOT signal AND NOT late) AS drafts,
-    count(*) FILTER (signal AND NOT late) AS signals,
-    min(time) FILTER (NOT signal AND NOT late) AS first_draft
-  FROM ({_seen("base.drafts")}) GROUP BY exchange
-)
-SELECT m.position, m.session, m.version, m.time, m.exchange, m.text AS message,
-  m.actor AS asked_by, coalesce(d.drafts, 0) AS drafts, coalesce(d.signals, 0) AS signals,
-  d.first_draft, a.time AS accepted_time, a.version AS accepted_version, a.number AS accepted,
-  a.actor AS accepted_by, a.how AS accepted_how, m.redacted
-FROM m LEFT JOIN d USING (exchange) LEFT JOIN a USING (exchange)"""  # noqa: S608 — as above
-_RUNS = f"""WITH s AS ({_seen("base.run_starts")}), e AS ({_seen("base.run_stops")})
-SELECT s.position, s.session, s.version, s.time, s.run, s.mode, s.most, s.exact, s.actor,
-  e.time AS stopped_time, e.version AS stopped_version, e.reason, e.iterations, e.detail
-FROM s LEFT JOIN e USING (run)"""  # noqa: S608 — as above
-_ASSIGNMENTS = f"""WITH RECURSIVE another AS (
-  SELECT coalesce(max(version), 0) AS embedder FROM ({_seen("configs")})
-  WHERE key = 'embedding_model'
-), moves AS (
-  SELECT * FROM ({_seen("base.assignments")}) WHERE version > (SELECT embedder FROM another)
+_SOURCE = Source(_seen("{}"), "")
+
+_SPANS = f"""WITH RECURSIVE moves AS (
+  SELECT a.*, lead(a.version) OVER (PARTITION BY thought ORDER BY version, position) AS next
+  FROM ({_seen("base.assignments")}) a
+), anew AS ( -- vectors of another model from here on: clusters begin anew
+  SELECT version FROM ({_seen("configs")}) WHERE key = 'embedding_model' AND old IS NOT NULL
+), lasted AS (
+  SELECT m.*, least(m.next, anew.version) AS gone
+  FROM moves m ASOF LEFT JOIN anew ON m.version < anew.version
 ), merges AS (
-  SELECT cluster, other FROM ({_seen("base.clusters")}) WHERE what = 'merged'
-), newest AS (
-  SELECT thought, max_by(moves, (version, position)) AS move FROM moves GROUP BY thought
-), gone AS (
-  SELECT thought, move, move.cluster AS cluster FROM newest
+  SELECT cluster, other, version FROM ({_seen("base.clusters")}) WHERE what = 'merged'
+), went(cluster, goes_as, since) AS ( -- which cluster a cluster is, and since when
+  SELECT DISTINCT cluster, cluster, 0::BIGINT FROM lasted WHERE cluster IS NOT NULL
   UNION ALL
-  SELECT gone.thought, gone.move, merges.other FROM gone JOIN merges USING (cluster)
+  SELECT w.cluster, m.other, m.version
+  FROM went w JOIN merges m ON m.cluster = w.goes_as WHERE m.version > w.since
+), names AS (
+  SELECT *, lead(since) OVER (PARTITION BY cluster ORDER BY since) AS until FROM went
 )
-SELECT g.move.position AS position, g.move.session AS session, g.move.version AS version,
-  g.move.time AS time, g.thought, g.cluster, g.move.how AS how, g.move.similarity AS similarity
-FROM gone g WHERE g.cluster IS NULL OR g.cluster NOT IN (SELECT cluster FROM merges)"""  # noqa: S608 — as above
-_CLUSTERS = f"""WITH all_of AS ({_seen("base.clusters")}), members AS (
+SELECT l.position, l.session, l.version, l.time, l.thought, n.goes_as AS cluster, l.how,
+  l.similarity, greatest(l.version, n.since) AS since, least(l.gone, n.until) AS until
+FROM lasted l LEFT JOIN names n ON n.cluster = l.cluster
+  AND (l.gone IS NULL OR n.since < l.gone) AND (n.until IS NULL OR l.version < n.until)"""  # noqa: S608 — as above
+_ASSIGNMENTS = f"SELECT * EXCLUDE (since, until) FROM cluster_spans_of{_GIVEN} WHERE until IS NULL"  # noqa: S608 — as above
+_CLUSTERS = f"""SELECT c.*, coalesce(members, 0) AS members
+FROM ({clusters(_SOURCE)}) c LEFT JOIN (
   SELECT cluster, count(*) AS members FROM cluster_assignments_of{_GIVEN} GROUP BY cluster
+) USING (cluster)"""  # noqa: S608 — as above
+_VECTORS = f"""WITH t AS (SELECT * FROM ({_seen("base.thoughts")}) WHERE NOT redacted), chosen AS (
+  SELECT max_by(v.embedder, (t.version, e.newest)) AS embedder
+  FROM t JOIN base.vectors v USING (position) JOIN base.embedders e ON e.embedder = v.embedder
 )
-SELECT c.position, c.session, c.version, c.time, c.cluster, c.what AS began_as,
-  c.other AS split_from, c.size, coalesce(members, 0) AS members, c.similarity,
-  m.other AS merged_into, m.version AS merged_version
-FROM all_of c LEFT JOIN all_of m ON m.cluster = c.cluster AND m.what = 'merged'
-LEFT JOIN members ON members.cluster = c.cluster
-WHERE c.what <> 'merged'"""  # noqa: S608 — as above
+SELECT t.position, t.session, t.version, t.time, e.model AS embedder, v.embedding
+FROM t JOIN base.vectors v USING (position) JOIN chosen USING (embedder)
+JOIN base.embedders e ON e.embedder = v.embedder"""  # noqa: S608 — as above
+_ANSWERS = f"""WITH a AS (
+  SELECT * FROM exchanges_of{_GIVEN} WHERE accepted IS NOT NULL
+), calls AS (
+  SELECT version, row_number() OVER (ORDER BY version) AS n FROM invocations_of{_GIVEN}
+), newer AS (
+  SELECT a.exchange, count(*) AS newer FROM a JOIN drafts_of{_GIVEN} d USING (exchange)
+  WHERE NOT d.signal AND d.version < a.accepted_version AND d.number > a.accepted
+  GROUP BY a.exchange
+)
+SELECT a.position, a.session, a.version, a.time, a.exchange, a.drafts, a.accepted,
+  a.accepted_time, a.accepted_version, a.accepted_how,
+  date_diff('microsecond', a.time, a.accepted_time) / 1e6 AS seconds,
+  coalesce(upto.n, 0) - coalesce(before.n, 0) AS iterations, coalesce(newer, 0) AS newer,
+  coalesce(p.presence, 'absent') AS presence, coalesce(p.status, '') AS status
+FROM a
+ASOF LEFT JOIN calls before ON a.version >= before.version
+ASOF LEFT JOIN calls upto ON a.accepted_version >= upto.version
+ASOF LEFT JOIN presence_of{_GIVEN} p ON a.accepted_version >= p.version
+LEFT JOIN newer ON newer.exchange = a.exchange"""  # noqa: S608 — as above
+
+# at most so many evenly spaced iterations, as their minds were shown the session, and how it is now
+_POINTS = f"""CREATE OR REPLACE MACRO base.points_of(_branch, _most, at_version := NULL,
+  at_time := NULL) AS TABLE
+WITH moments AS (
+  SELECT iteration, based_on AS version FROM invocations_of{_GIVEN}
+  UNION ALL
+  SELECT coalesce(max(iteration), 0) + 1, (SELECT max(version) FROM events_of{_GIVEN})
+  FROM invocations_of{_GIVEN}
+)
+SELECT iteration, version FROM moments
+WINDOW along AS (ORDER BY iteration)
+QUALIFY lead(iteration) OVER along IS NULL OR count(*) OVER () <= _most
+  OR row_number() OVER along * _most // count(*) OVER ()
+    > (row_number() OVER along - 1) * _most // count(*) OVER ()"""  # noqa: S608 — as above
+
+# what branched off where this one did, as it was when the newest event that is looked at came
+_FAMILY = f"""CREATE OR REPLACE MACRO base.family_of(_branch, at_version := NULL, at_time := NULL)
+AS TABLE
+WITH moment AS (
+  SELECT CASE WHEN at_version IS NULL AND at_time IS NULL THEN 9223372036854775807
+    ELSE max(position) END AS upto
+  FROM events_of{_GIVEN}
+), roots AS (
+  SELECT session, arg_max(stream, depth) AS root FROM lineage GROUP BY session
+)
+SELECT s.session, s.parent, s.position, moment.upto
+FROM sessions s JOIN roots USING (session), moment
+WHERE root = (SELECT root FROM roots WHERE session = _branch)
+  AND (s.position <= moment.upto OR s.session = _branch)"""  # noqa: S608 — as above
+
+ABOUT = {
+    "clusters_of": {"members": "how many thoughts are in it at that moment"},
+    "cluster_spans_of": {
+        "thought": "version of the thought: its id in its session",
+        "cluster": "the cluster, under the name that it had then; NULL: alone",
+        "how": "founded, split, joined, reached, moved or dropped",
+        "similarity": "average link in the calibrated space; compatible: cosine",
+        "since": "version from which on it was there",
+        "until": "version from which on it was not; NULL while it is",
+    },
+    "vectors_of": {
+        "embedder": "what made the vectors: the embedder of the newest thought that has one",
+        "embedding": "unit vector of the thought of that version",
+    },
+    "answers_of": {
+        "seconds": "from the message to its answer",
+        "iterations": "how often a mind was asked in between",
+        "newer": "how many newer drafts were passed over",
+        "presence": "in force when it was accepted; absent before any was said",
+        "status": "what the user said with it",
+    },
+}
+"""What those columns mean that no table or view has, by branch view."""
+
+LIKE = {
+    "path_of": "lineage",
+    "cluster_spans_of": "cluster_assignments",
+    "vectors_of": "thoughts",
+    "answers_of": "exchanges",
+}
+"""The view whose columns a branch view has, where that is not of the same name."""
 
 
 def macros() -> list[str]:
     """Statements that make them all."""
-    of = {name: _seen(name) for name in _SIMPLE}
-    of |= {"exchanges": _EXCHANGES, "runs": _RUNS}
-    of |= {"cluster_assignments": _ASSIGNMENTS, "clusters": _CLUSTERS}
+    seen = {name: (_seen(name), f"{name} as a branch sees them") for name in _SIMPLE}
+    seen |= {
+        name: (make(_SOURCE), f"{name} as a branch sees them") for name, make in COMPOUND.items()
+    }
+    seen |= {
+        "clusters": (_CLUSTERS, "clusters as a branch sees them, with how many thoughts are there"),
+        "cluster_spans": (_SPANS, "in which cluster each thought was, from when to when"),
+        "cluster_assignments": (_ASSIGNMENTS, "in which cluster each thought is"),
+        "vectors": (_VECTORS, "vectors of thoughts, all by one embedder"),
+        "answers": (_ANSWERS, "what it took until a draft was accepted"),
+    }
     made = [_PATH, _comment("path_of", "the segments that make up a branch, youngest first")]
-    for name, query in of.items():
+    for name, (query, about) in seen.items():
         made.append(f"CREATE OR REPLACE MACRO {name}_of{_PARAMETERS} AS TABLE {query}")
-        made.append(_comment(f"{name}_of", f"{name} as a branch sees them, now or at a moment"))
-    return made
+        made.append(_comment(f"{name}_of", f"{about}, now or at a moment"))
+    return [*made, _POINTS, _FAMILY]
 
 
 def _comment(macro: str, about: str) -> str:

@@ -1,4 +1,5 @@
--- What several events make together. Every view has a sentence, every column of it too.
+-- Views and what they mean: every one has a sentence, every column of it too. The queries of
+-- exchanges, runs and clusters stand in compound.py, since what a branch sees is made likewise.
 
 CREATE VIEW lineage AS
 WITH RECURSIVE up(session, stream, after, upto, depth) AS (
@@ -60,21 +61,10 @@ COMMENT ON COLUMN drafts.previous IS 'version of the draft before it in its exch
 COMMENT ON COLUMN drafts.edits IS 'characters to insert, delete or replace to get from that one to it';
 COMMENT ON COLUMN drafts.likeness IS '1 - edits / length of the longer one: 1 where nothing changed';
 
-CREATE VIEW exchanges AS
-SELECT m.position, m.session, m.version, m.time, m.exchange, m.text AS message, m.actor AS asked_by,
-  d.drafts, d.signals, d.first_draft, a.time AS accepted_time, a.version AS accepted_version,
-  a.number AS accepted, a.actor AS accepted_by, a.how AS accepted_how, m.redacted
-FROM messages m
-LEFT JOIN (
-  SELECT session, exchange, count(*) FILTER (NOT signal) AS drafts,
-    count(*) FILTER (signal) AS signals, min(time) FILTER (NOT signal) AS first_draft
-  FROM base.drafts WHERE NOT late GROUP BY ALL
-) d USING (session, exchange)
-LEFT JOIN acceptances a USING (session, exchange);
 COMMENT ON VIEW exchanges IS 'A message, its drafts and its answer, in the session that asked; for what became of it in a branch: exchanges_of.';
 COMMENT ON COLUMN exchanges.message IS 'what was asked';
 COMMENT ON COLUMN exchanges.asked_by IS 'who asked';
-COMMENT ON COLUMN exchanges.drafts IS 'how many drafts came before it was answered, signals not counted';
+COMMENT ON COLUMN exchanges.drafts IS 'how many drafts came before it was answered, without signals';
 COMMENT ON COLUMN exchanges.signals IS 'how many words about the drafts (+1) came';
 COMMENT ON COLUMN exchanges.first_draft IS 'when the first draft came, UTC';
 COMMENT ON COLUMN exchanges.accepted_time IS 'when a draft became its answer, UTC; NULL while open';
@@ -83,10 +73,6 @@ COMMENT ON COLUMN exchanges.accepted IS 'number of the accepted draft; NULL whil
 COMMENT ON COLUMN exchanges.accepted_by IS 'who accepted it';
 COMMENT ON COLUMN exchanges.accepted_how IS 'user or auto-accept';
 
-CREATE VIEW runs AS
-SELECT s.position, s.session, s.version, s.time, s.run, s.mode, s.most, s.exact, s.actor,
-  e.time AS stopped_time, e.version AS stopped_version, e.reason, e.iterations, e.detail
-FROM base.run_starts s LEFT JOIN base.run_stops e USING (session, run);
 COMMENT ON VIEW runs IS 'From when to when minds were at work, and why they stopped.';
 COMMENT ON COLUMN runs.stopped_time IS 'when it gave the session back, UTC; NULL while it runs';
 COMMENT ON COLUMN runs.stopped_version IS 'version of that';
@@ -94,13 +80,6 @@ COMMENT ON COLUMN runs.reason IS 'why: draft, hard signal, true silence, limit, 
 COMMENT ON COLUMN runs.iterations IS 'how many iterations it did';
 COMMENT ON COLUMN runs.detail IS 'more of why, where there is more';
 
-CREATE VIEW clusters AS
-SELECT c.position, c.session, c.version, c.time, c.cluster, c.what AS began_as,
-  c.other AS split_from, c.size, c.similarity, m.other AS merged_into, m.version AS merged_version
-FROM base.clusters c
-LEFT JOIN base.clusters m
-  ON m.session = c.session AND m.cluster = c.cluster AND m.what = 'merged'
-WHERE c.what <> 'merged';
 COMMENT ON VIEW clusters IS 'Clusters of thoughts: when each began, and into which it merged.';
 COMMENT ON COLUMN clusters.cluster IS 'its id in its session, from 1; given once in a history';
 COMMENT ON COLUMN clusters.began_as IS 'formed of thoughts that stood alone, or split from another';

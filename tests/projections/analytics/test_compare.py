@@ -11,7 +11,7 @@ from domain.events import Caused
 from domain.recorded import Draw
 from projections.analytics.catchup import build, catch_up
 from projections.analytics.compare import Difference, compared
-from projections.analytics.database import FILE
+from projections.analytics.place import FILE
 from tests.domain.happened import thought, with_vector
 from tests.stories.cast import Stage
 
