@@ -4,10 +4,8 @@
 to do, and after it how far the database has come by then.
 """
 
-import json
 import random
 import struct
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +17,7 @@ from domain.events.thinking import packed
 from domain.ids import ExchangeId, SessionId
 from domain.recorded import Draw
 from projections.analytics.catchup import catch_up, rebuild
+from tests.faults.rounds import work
 
 MAIN = SessionId("main")
 ANN = RealWorld(Actor("user", "ann"))
@@ -59,7 +58,7 @@ def iteration(log: EventLog, chance: random.Random, number: int) -> list[Event]:
     ]
 
 
-def work(log: EventLog, chance: random.Random, count: int) -> None:
+def happen(log: EventLog, chance: random.Random, count: int) -> None:
     """So many iterations, each in an append of its own; behind them some in one append."""
     number = log.state(MAIN).iteration
     for _ in range(count):
@@ -77,7 +76,7 @@ def catchups(store: Path, chance: random.Random) -> Iterator[int]:
     """More happens, and the database follows."""
     log = EventLog(store)
     while True:
-        work(log, chance, chance.randint(1, 12))
+        happen(log, chance, chance.randint(1, 12))
         yield log.position()
         catch_up(log, store, size=chance.choice((7, 30, 50_000)))
         yield log.position()
@@ -95,12 +94,5 @@ def rebuilds(store: Path, chance: random.Random) -> Iterator[int]:
 KINDS = {"catch up": catchups, "rebuild": rebuilds}
 
 
-def main(kind: str, store: Path, seed: int) -> None:
-    """Go on until somebody kills us."""
-    chance = random.Random(seed)  # noqa: S311 — repeatable
-    for position in KINDS[kind](store, chance):
-        print(json.dumps(position), flush=True)
-
-
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]))
+    work(KINDS)

@@ -1,10 +1,6 @@
 """kill -9 while the database is caught up or built: nothing twice, nothing missing, for ever."""
 
-import json
 import random
-import signal
-import subprocess
-import sys
 import time
 from contextlib import closing
 from pathlib import Path
@@ -17,30 +13,20 @@ from projections.analytics.catchup import build, catch_up
 from projections.analytics.compare import compared
 from projections.analytics.database import connect, status
 from projections.analytics.place import FILE
-from tests.faults.analytics_driver import ANN, MAIN, work
-from tests.faults.machinery import ROOT
+from tests.faults.analytics_driver import ANN, MAIN, happen
+from tests.faults.rounds import working
 
 pytest.importorskip("duckdb")
 
 
 def killed(kind: str, store: Path, chance: random.Random) -> int:
     """Kill a process in the middle of one of its rounds; how far the database had come by then."""
-    command = [sys.executable, "-m", "tests.faults.analytics_driver", kind, str(store)]
-    with subprocess.Popen(
-        [*command, str(chance.getrandbits(32))], stdout=subprocess.PIPE, cwd=ROOT
-    ) as driver:
-        assert driver.stdout is not None
-        lines, lasted = [driver.stdout.readline()], 0.2
-        for _ in range(chance.randint(0, 2)):
-            start = time.perf_counter()
-            lines.append(driver.stdout.readline())
-            lasted = time.perf_counter() - start
-            lines.append(driver.stdout.readline())
-        time.sleep(chance.random() * 1.1 * lasted)
-        driver.kill()
-        lines += driver.stdout.readlines()
-    assert driver.returncode == -signal.SIGKILL
-    said = [json.loads(line) for line in lines if line.endswith(b"\n")]
+    with working("tests.faults.analytics_driver", kind, store, chance) as worker:
+        worker.rounds(chance.randint(0, 2))
+        until = time.perf_counter() + chance.random() * 1.1 * worker.lasted
+        while time.perf_counter() < until:
+            pass
+    said = worker.said
     assert said
     return max(said[1::2], default=0)
 
@@ -79,7 +65,7 @@ def mended(store: Path, chance: random.Random) -> None:
     """Check that the next question finds all there is, as it would be built at once."""
     sound = (store / FILE).exists()
     with EventLog(store) as log:
-        work(log, chance, 1)
+        happen(log, chance, 1)
         found = catch_up(log, store)
         assert found.behind == 0
         assert found.why is None or not sound
@@ -96,7 +82,7 @@ def many_kills(kind: str, store: Path, kills: int, seed: int) -> None:
     chance, newest, in_the_middle = random.Random(seed), 0, 0  # noqa: S311 — repeatable
     with EventLog.create(store) as log:
         start_session(log, MAIN, ANN, message="why two tides?")
-        work(log, chance, 40 if kind == "rebuild" else 3)
+        happen(log, chance, 40 if kind == "rebuild" else 3)
     for number in range(kills):
         newest = max(newest, killed(kind, store, chance))
         newest = looked_at(store, newest)

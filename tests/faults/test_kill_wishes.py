@@ -1,12 +1,8 @@
 """kill -9 in the middle of fork, import, redact and export: all of the wish, or nothing."""
 
-import json
 import random
 import re
 import shutil
-import signal
-import subprocess
-import sys
 import time
 import zlib
 from collections.abc import Iterable, Iterator
@@ -30,7 +26,7 @@ from domain.events import EventRedacted, SessionForked
 from domain.ids import SessionId
 from domain.recorded import Recorded
 from tests.commands.eventlog.stores import begin, branch, draw, grow, raw
-from tests.faults.machinery import ROOT
+from tests.faults.rounds import working
 from tests.faults.wish_driver import BUNDLE, MAIN, Said, think
 
 ANN = RealWorld(Actor("user", "ann"))
@@ -51,27 +47,15 @@ def killed(kind: str, directory: Path, chance: random.Random) -> Killed:
 
     That is at any moment of it, or soon after it has begun to write.
     """
-    command = [sys.executable, "-m", "tests.faults.wish_driver", kind, str(directory)]
-    with subprocess.Popen(
-        [*command, str(chance.getrandbits(32))], stdout=subprocess.PIPE, cwd=ROOT
-    ) as driver:
-        assert driver.stdout is not None
-        lines, lasted = [driver.stdout.readline()], 0.0
-        for _ in range(chance.randint(1, 3)):
-            start = time.perf_counter()
-            lines.append(driver.stdout.readline())
-            lasted = time.perf_counter() - start
-            lines.append(driver.stdout.readline())
-        until = time.perf_counter() + chance.random() * 1.2 * lasted
+    with working("tests.faults.wish_driver", kind, directory, chance) as worker:
+        worker.rounds(chance.randint(1, 3))
+        until = time.perf_counter() + chance.random() * 1.2 * worker.lasted
         if chance.random() < 0.5:
-            wait_for_writing(directory, json.loads(lines[-1])["writes"], 2 * lasted)
-            until = time.perf_counter() + chance.random() ** 3 * 0.3 * lasted
+            wait_for_writing(directory, worker.said[-1]["writes"], 2 * worker.lasted)
+            until = time.perf_counter() + chance.random() ** 3 * 0.3 * worker.lasted
         while time.perf_counter() < until:
             pass
-        driver.kill()
-        lines += driver.stdout.readlines()
-    assert driver.returncode == -signal.SIGKILL
-    said: list[Said] = [json.loads(line) for line in lines if line.endswith(b"\n")]
+    said: list[Said] = worker.said
     pairs = list(zip(said[::2], said[1::2], strict=False))
     assert pairs
     return Killed(pairs, said[-1] if len(said) % 2 else None)

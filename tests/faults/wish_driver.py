@@ -5,10 +5,8 @@ another. Before each it says in a line of JSON what it is going to do, and after
 done; a line stands only after the log has said that all of it is durable.
 """
 
-import json
 import random
 import shutil
-import sys
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -23,6 +21,7 @@ from domain.events import Caused, MindInvoked, ThoughtAdded
 from domain.events.thinking import packed
 from domain.ids import SessionId
 from domain.recorded import Draw, Recorded
+from tests.faults.rounds import work
 
 MAIN = SessionId("main")
 BUNDLE = "bundle.mind"
@@ -126,12 +125,5 @@ KINDS: dict[str, Callable[[Path, random.Random], Iterator[Said]]] = {
 }
 
 
-def main(kind: str, directory: Path, seed: int) -> None:
-    """Grant wishes until somebody kills us."""
-    chance = random.Random(seed)  # noqa: S311 — repeatable
-    for said in KINDS[kind](directory, chance):
-        print(json.dumps(said), flush=True)
-
-
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]))
+    work(KINDS)
