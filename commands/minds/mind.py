@@ -1,7 +1,7 @@
 """The protocol that every mind speaks: one request, one reply, or a failure that says why."""
 
-from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol
 
 from domain.errors import Broken, Refused
 from domain.protocol.prompts import Dialect
@@ -29,6 +29,9 @@ class Request(NamedTuple):
     """Seconds that one attempt may take, streaming included."""
     iteration: int
     """Which iteration this is, 1 for the first: a recorded mind answers by it."""
+    schema: Mapping[str, Any] | None = None
+    """The JSON schema that the reply is held to where a mind can do so: an object, all of whose
+    keys are required, with ``anyOf`` for choices. None asks for the form of the dialect."""
 
 
 class Reply(NamedTuple):
@@ -48,8 +51,8 @@ class Reply(NamedTuple):
     attempts: int = 1
 
 
-class Mind(Protocol):
-    """A language model that can be asked for one reply."""
+class Addressed(Protocol):
+    """A mind as far as a prompt depends on it: who it is, and how it is spoken to."""
 
     @property
     def name(self) -> str:
@@ -60,6 +63,10 @@ class Mind(Protocol):
     def dialect(self) -> Dialect:
         """Which form of the protocol it is told and answers in."""
         ...
+
+
+class Mind(Addressed, Protocol):
+    """A language model that can be asked for one reply."""
 
     def reply(self, request: Request, listener: Listener | None = None) -> Reply:
         """Ask once; stream to ``listener`` where one is given.
@@ -87,6 +94,7 @@ class MindFailed(Broken):
         partial: str = "",
         attempts: int = 1,
         latency_ms: int = 0,
+        status: int | None = None,
     ) -> None:
         super().__init__(sentence)
         self.retryable = retryable
@@ -95,3 +103,5 @@ class MindFailed(Broken):
         self.partial = partial
         self.attempts = attempts
         self.latency_ms = latency_ms
+        self.status = status
+        """The HTTP status that the provider refused with."""

@@ -63,7 +63,8 @@ def connect(file: Path, *, read_only: bool) -> "DuckDBPyConnection":
         import duckdb  # noqa: PLC0415 — the dialogue never waits for it
     except ImportError:
         raise Refused('Analysis needs DuckDB: pip install "logosphere[analysis]".') from None
-    # small blocks: a store of one evening takes a tenth of the room, a large one no more time
+    # small blocks: 200 events take 0.5 MB instead of 3.9; 300,000 a third more (121 MB instead of
+    # 91), and an eighth more time to build
     config: dict[str, Any] = {"threads": 2, "default_block_size": "16384"}
     return duckdb.connect(str(file), read_only=read_only, config=config)
 

@@ -5,11 +5,21 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+# the first position that matters: no draft of an exchange comes before its message, nor, if that
+# was inherited, before the branch; a bound that is a number lets a scan skip all that is older
+_SINCE = """
+SELECT min(coalesce(m.position, b.position))
+FROM (
+  SELECT DISTINCT session, exchange FROM base.drafts WHERE position >= $from AND NOT signal
+) d
+JOIN base.beginnings b ON b.session = d.session
+LEFT JOIN messages m ON m.session = d.session AND m.exchange = d.exchange
+"""
 # within its stream the draft before is a row above; only the first of a branch needs the ancestry
 _PAIRS = """
 WITH content AS (
   SELECT position, session, version, exchange, text, redacted FROM base.drafts
-  WHERE NOT signal AND (session, exchange) IN
+  WHERE position >= $since AND NOT signal AND (session, exchange) IN
     (SELECT (session, exchange) FROM base.drafts WHERE position >= $from)
 ), rows_above AS (
   SELECT position, session, version, exchange, text, redacted,
@@ -34,12 +44,12 @@ WHERE r.position >= $from AND coalesce(r.previous, f.d.version) IS NOT NULL
 
 def write_edits(connection: "DuckDBPyConnection", position: int) -> None:
     """Measure the drafts from a position on."""
-    drafts = "SELECT 1 FROM base.drafts WHERE position >= ? AND NOT signal LIMIT 1"
-    if not connection.execute(drafts, [position]).fetchall():
+    ((since,),) = connection.execute(_SINCE, {"from": position}).fetchall()
+    if since is None:
         return
     from rapidfuzz.distance import Levenshtein  # noqa: PLC0415 — not every slice has drafts
 
-    rows = connection.execute(_PAIRS, {"from": position}).fetchall()
+    rows = connection.execute(_PAIRS, {"from": position, "since": since}).fetchall()
     made: list[tuple[int, int, int | None, float | None]] = []
     for at, previous, text, was, redacted in rows:
         if redacted:

@@ -5,6 +5,8 @@ import random
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,16 +17,23 @@ from commands.thinking import InjectThought
 from domain.ids import SessionId
 from projections.analytics.catchup import catch_up
 from projections.analytics.database import connect
+from projections.analytics.place import FILE
 from tests.benchmarks.figures import Figure, Report
 from tests.benchmarks.measure import Job, Stopwatch, WrongState, median, shuffled
-from tests.benchmarks.wishes import build
+from tests.benchmarks.wishes import Wishes, build, grow
 from tests.benchmarks.workload import MAIN, Recorder, SteppingWorld, Workload
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 NEW = 100
-"""Events that a catch-up finds."""
+"""Events that a catch-up finds, and as many more as end an exchange."""
+
+EMBEDDED = 0.265
+"""The share of thoughts that have a vector, so that a tenth of all events do."""
+
+SHORTER = 10
+"""How many times shorter the session is that the long one is compared with."""
 
 FORKS, DEPTH = 1000, 20
 
@@ -54,7 +63,7 @@ def _w1(store: Path, _: int, n: int, report: Report, runs: int, dice: random.Ran
     side.log.close()
     _rebuilt(section, store, report, runs)
     query = "SELECT exchange, count(*) FROM drafts GROUP BY exchange"
-    connection = connect(store / "analytics.duckdb", read_only=True)
+    connection = connect(store / FILE, read_only=True)
     found = _asked(connection, query)
     if sum(count for _, count in found) != n:
         raise WrongState(f"{len(found)} exchanges")
@@ -66,27 +75,74 @@ def _w1(store: Path, _: int, n: int, report: Report, runs: int, dice: random.Ran
     _queries(section, connection, jobs, report, runs, dice)
 
 
-def _long(store: Path, events: int, _: int, report: Report, runs: int, __: random.Random) -> None:
-    log, wishes, _known = build(store, events)
-    section = f"Analysis, {wishes.version:,} events"
-    _rebuilt(section, store, report, max(1, runs // 2))
-    world, taken = SteppingWorld(), []
-    for turn in range(runs):
-        for number in range(NEW):
-            wish = InjectThought(text=f"more {turn} {number}", by="user:ann")
-            handle(log, MAIN, wish, world)
-        told = _child("follow", store)
-        if told["events"] != log.position():
-            raise WrongState("caught up")
-        taken.append(told)
-    log.close()
-    cpu, peak = (median([told[key] for told in taken]) for key in ("cpu", "peak"))
-    report.figures += [
-        Figure(
-            section, f"catch up {NEW} events, import of DuckDB included", cpu, target=150, runs=runs
-        ),
-        Figure(section, "memory of that", peak, "MiB", runs=runs),
-    ]
+def _long(store: Path, events: int, _: int, report: Report, runs: int, dice: random.Random) -> None:
+    """A long session and a tenth of it: built at once, and followed in turns."""
+    followed: dict[str, tuple[Path, EventLog, Wishes]] = {}
+    for size, times in ((events // SHORTER, 1), (events, max(1, runs // 2))):
+        directory = store / str(size)
+        directory.mkdir()
+        log, wishes, _known = build(directory, size, embedded=EMBEDDED)
+        section = f"Analysis, {wishes.version:,} events"
+        _rebuilt(section, directory, report, times)
+        report.figures.append(Figure(section, "events with a vector", _embedded(directory), "%"))
+        followed[section] = directory, log, wishes
+    taken: dict[str, list[dict[str, float]]] = {section: [] for section in followed}
+    idle: dict[str, list[dict[str, float]]] = {section: [] for section in followed}
+    for _turn in range(3 * runs):
+        for section in dice.sample(list(followed), len(followed)):
+            directory, log, wishes = followed[section]
+            grow(log, wishes, wishes.version + NEW, events)
+            for found in (taken, idle):
+                told = _child("follow", directory)
+                if told["events"] != log.position():
+                    raise WrongState("caught up")
+                found[section].append(told)
+    _followed(report, taken, idle)
+    for _, log, _wishes in followed.values():
+        log.close()
+
+
+def _followed(
+    report: Report,
+    taken: dict[str, list[dict[str, float]]],
+    idle: dict[str, list[dict[str, float]]],
+) -> None:
+    """What catching up costs, and how that depends on what lies before."""
+    middles: dict[str, list[float]] = {"CPU": [], "memory": []}
+    for section, some in taken.items():
+        cpu, peak = (median(told[key] for told in some) for key in ("cpu", "peak"))
+        nothing, least = (median(told[key] for told in idle[section]) for key in ("cpu", "peak"))
+        middles["CPU"].append(cpu)
+        middles["memory"].append(peak)
+        name, runs = f"catch up {NEW} events, import of DuckDB included", len(some)
+        report.figures += [
+            Figure(section, name, cpu, target=150, runs=runs),
+            Figure(section, "memory of that", peak, "MiB", runs=runs),
+            Figure(section, "find nothing new, import of DuckDB included", nothing, runs=runs),
+            Figure(section, "memory of that", least, "MiB", runs=runs),
+        ]
+    for name, (short, long) in middles.items():
+        report.figures.append(
+            Figure(
+                "Analysis, flat in N",
+                f"catch up {NEW} events, {name}: {' by '.join(reversed(_sizes(taken)))}",
+                long / short,
+                "ratio",
+                target=1.1 if name == "memory" else None,
+            )
+        )
+
+
+def _sizes(sections: Iterable[str]) -> list[str]:
+    return [section.split()[1] for section in sections]
+
+
+def _embedded(store: Path) -> float:
+    """How many of a hundred events have a vector."""
+    query = "SELECT count(embedding) FROM thoughts"
+    with closing(connect(store / FILE, read_only=True)) as connection:
+        whole = _asked(connection, "SELECT count(*) FROM events")[0][0]
+        return 100 * _asked(connection, query)[0][0] / whole
 
 
 def _forks(
@@ -142,7 +198,7 @@ def _rebuilt(section: str, store: Path, report: Report, runs: int) -> None:
         raise WrongState("the floor")
     cpu, floor = (median([told["cpu"] for told in some]) for some in (ours, floors))
     peak, least = (max(told["peak"] for told in some) for some in (ours, floors))
-    size = (store / "analytics.duckdb").stat().st_size / events
+    size = (store / FILE).stat().st_size / events
     report.figures += [
         Figure(section, "rebuild", cpu, floor=floor, runs=runs),
         Figure(

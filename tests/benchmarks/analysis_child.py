@@ -1,7 +1,6 @@
 """What is measured of the analysis in a process of its own: CPU behind the start, and memory."""
 
 import json
-import resource
 import sys
 import time
 from pathlib import Path
@@ -11,6 +10,7 @@ from projections.analytics.catchup import build, catch_up
 from projections.analytics.database import connect
 from projections.analytics.place import FILE
 from projections.analytics.schema import EVENTS, TABLES
+from tests.benchmarks.memory import peak
 
 
 def rebuild(store: Path) -> int:
@@ -72,6 +72,4 @@ if __name__ == "__main__":
     began = time.process_time()
     events = does(Path(sys.argv[2]))  # imports DuckDB, too
     cpu = (time.process_time() - began) * 1e3
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    peak = peak // 1024 if sys.platform == "darwin" else peak
-    print(json.dumps({"events": events, "cpu": cpu, "peak": peak / 1024}))
+    print(json.dumps({"events": events, "cpu": cpu, "peak": peak()}))

@@ -1,7 +1,6 @@
 """What has to run in a process of its own: recording under strace, a replay whose memory counts."""
 
 import json
-import resource
 import sys
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from domain.ids import SessionId
 from domain.session import Session, evolve
 from tests.benchmarks.floor import Floor
 from tests.benchmarks.measure import Stopwatch
+from tests.benchmarks.memory import peak
 from tests.benchmarks.workload import Recorder, Workload
 
 
@@ -29,25 +29,19 @@ def replay(directory: Path, session: str) -> None:
             for recorded in log.read(SessionId(session)):
                 state = evolve(state, recorded)
                 if recorded.version == 50_000:
-                    early = _peak()
+                    early = peak()
         version = state.version if state else 0
-        told = {"events": version, "cpu": watch.cpu, "grown": _peak() - early, "peak": _peak()}
+        told = {"events": version, "cpu": watch.cpu, "grown": peak() - early, "peak": peak()}
         print(json.dumps(told))
 
 
 def rebuild(directory: Path, session: str) -> None:
     """Read the head where no snapshot is left; tells CPU and how memory grew."""
     with EventLog(directory) as log:
-        early = _peak()
+        early = peak()
         with Stopwatch() as watch:
             state = log.state(SessionId(session))
-        print(json.dumps({"events": state.version, "cpu": watch.cpu, "grown": _peak() - early}))
-
-
-def _peak() -> int:
-    """The most memory that this process ever held, in KiB."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak // 1024 if sys.platform == "darwin" else peak
+        print(json.dumps({"events": state.version, "cpu": watch.cpu, "grown": peak() - early}))
 
 
 if __name__ == "__main__":

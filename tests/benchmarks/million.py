@@ -240,7 +240,7 @@ def _replays(section: str, directory: Path, wishes: Wishes, report: Report, *, r
         if folds[-1]["events"] != wishes.version:
             raise WrongState("replay")
     speeds = [told["events"] / told["cpu"] * 1e3 for told in folds]
-    grown = median(told["grown"] / 1024 for told in folds)
+    grown = median(told["grown"] for told in folds)
     for file in directory.glob("snapshots.db*"):
         file.unlink()
     told = _child("rebuild", directory)
@@ -249,7 +249,7 @@ def _replays(section: str, directory: Path, wishes: Wishes, report: Report, *, r
         Figure(section, "replay into a state", median(speeds), "events/s", runs=runs),
         Figure(section, "memory that a replay adds, from event 50,000", grown, "MiB", target=5),
         Figure(section, "head with all snapshots deleted", told["cpu"]),
-        Figure(section, "memory that this adds", told["grown"] / 1024, "MiB", target=50),
+        Figure(section, "memory that this adds", told["grown"], "MiB", target=50),
     ]
 
 

@@ -19,7 +19,6 @@ from typing import NamedTuple
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: many threads only wait here
 
 import numpy as np
-from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
 
 from domain.clustering.decide import decide
 from domain.clustering.partition import Partition
@@ -190,6 +189,8 @@ def streamed(name: str, algorithm: Algorithm, whole: Labelled, orders: int) -> S
         scores.append(scored(name, whole.name, stream, outcome))
         found = dict(zip(order, alone(outcome.labels), strict=True))
         sorted_back.append([found[place] for place in range(len(order))])
+    from sklearn.metrics import adjusted_rand_score  # noqa: PLC0415 — takes a second to import
+
     pairs = [adjusted_rand_score(a, b) for a, b in itertools.combinations(sorted_back, 2)]
     stable = float(np.mean(pairs)) if pairs else 1.0
     return _mean(scores, name, whole.name, order=stable)
@@ -204,6 +205,11 @@ def pooled(name: str, algorithm: Algorithm, whole: Labelled, count: int) -> Scor
 def scored(name: str, where: str, stream: Labelled, outcome: Outcome) -> Score:
     """Score one outcome."""
     labels, count = alone(outcome.labels), len(outcome.labels)
+    from sklearn.metrics import (  # noqa: PLC0415 — as above
+        adjusted_mutual_info_score,
+        adjusted_rand_score,
+    )
+
     return Score(
         algorithm=name,
         where=where,

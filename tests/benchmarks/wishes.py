@@ -34,6 +34,9 @@ from tests.benchmarks.workload import EMBEDDER, MAIN, MODEL, SteppingWorld
 COMMIT = 250
 """Events that are committed together while the session is built; each wish keeps its own id."""
 
+EMBEDDED = 1 / 6
+"""The share of thoughts that have a vector, unless another is wanted."""
+
 _USER, _MIND = Actor("user", "ann"), Actor("mind", MODEL)
 _HASH = bytes(range(32))
 
@@ -53,11 +56,13 @@ class Expected(NamedTuple):
 class Wishes:
     """A long dialogue as wishes, small and varied: messages, iterations, seen marks, signals.
 
-    Half of the iterations have two thoughts, the others one; one thought in six has a vector.
+    Half of the iterations have two thoughts, the others one; some thoughts have a vector.
     """
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, embedded: float = EMBEDDED) -> None:
         self._dice = random.Random(seed)  # noqa: S311 — repeatable on purpose
+        self._embedded = embedded
+        self.world = SteppingWorld()
         generator = np.random.default_rng(seed)
         vectors = generator.standard_normal((256, DIM)).astype("<f4")
         vectors /= np.sqrt((vectors**2).sum(axis=1, keepdims=True))
@@ -136,7 +141,7 @@ class Wishes:
             )
         ]
         for _ in range(dice.choice((1, 2))):
-            vector = dice.choice(self._vectors) if dice.random() < 1 / 6 else None
+            vector = dice.choice(self._vectors) if dice.random() < self._embedded else None
             events.append(
                 ThoughtAdded(
                     text=self._text(),
@@ -153,18 +158,27 @@ class Wishes:
 
 
 def build(
-    directory: Path, size: int, *, seed: int = 7, samples: int = 200
+    directory: Path,
+    size: int,
+    *,
+    seed: int = 7,
+    samples: int = 200,
+    embedded: float = EMBEDDED,
 ) -> tuple[EventLog, Wishes, list[Expected]]:
     """Make the store: the same rows as one append for each wish, but committed together.
 
     The state follows along, so that snapshots are where a life of single appends leaves them.
     """
-    log, world, wishes = EventLog.create(directory), SteppingWorld(), Wishes(seed)
-    start_session(log, MAIN, world)
-    head = log.head(MAIN)
+    log, wishes = EventLog.create(directory), Wishes(seed, embedded)
+    start_session(log, MAIN, wishes.world)
+    return log, wishes, grow(log, wishes, size, max(1, size // samples))
+
+
+def grow(log: EventLog, wishes: Wishes, size: int, every: int) -> list[Expected]:
+    """Go on, by whole exchanges, until there are so many events; what was known on the way."""
+    head, world = log.head(MAIN), wishes.world
     rows: list[StoredEvent] = []
     known: list[Expected] = []
-    every = max(1, size // samples)
     while wishes.version < size:
         for actor, events in wishes.exchange():
             # acceptances name their draft, as the real command does
@@ -180,7 +194,7 @@ def build(
                 _commit(log, rows, head)
                 rows = []
     _commit(log, rows, head)
-    return log, wishes, known
+    return known
 
 
 def _commit(log: EventLog, rows: Sequence[StoredEvent], head: Head) -> None:
