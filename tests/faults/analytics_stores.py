@@ -19,7 +19,7 @@ from projections.analytics.compare import compared
 from projections.analytics.database import connect
 from projections.analytics.place import FILE
 from tests.faults.analytics_asker import COUNT
-from tests.faults.analytics_driver import ANN, MAIN, work
+from tests.faults.analytics_driver import ANN, MAIN, happen
 from tests.faults.machinery import ROOT
 
 duckdb = pytest.importorskip("duckdb")
@@ -44,14 +44,14 @@ def made(store: Path, iterations: int, seed: int = 1) -> None:
     """A store in which something has happened, with its database."""
     with EventLog.create(store) as log:
         start_session(log, MAIN, ANN, message="why two tides?")
-        work(log, random.Random(seed), iterations)  # noqa: S311 — repeatable
+        happen(log, random.Random(seed), iterations)  # noqa: S311 — repeatable
         assert catch_up(log, store).why == f"There was no {FILE}"
 
 
 def more(store: Path, iterations: int = 1) -> None:
     """Something else happens."""
     with EventLog(store) as log:
-        work(log, random.Random(2), iterations)  # noqa: S311 — repeatable
+        happen(log, random.Random(2), iterations)  # noqa: S311 — repeatable
 
 
 def asked(store: Path, *, sound: bool = True) -> CaughtUp:
@@ -63,6 +63,12 @@ def asked(store: Path, *, sound: bool = True) -> CaughtUp:
     if sound:
         assert compared(store / FILE, store.parent / "whole") == []
     return found
+
+
+def built_anew(store: Path) -> str | None:
+    """Why the next question would build it anew, if it does."""
+    with EventLog(store) as log:
+        return catch_up(log, store).why
 
 
 def asking(what: str, store: Path, *args: object, before: Any = ()) -> "subprocess.Popen[str]":

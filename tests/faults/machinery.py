@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from commands.eventlog import EventLog
 from domain.ids import SessionId
 from domain.recorded import Recorded
+from tests.cli.inside import inside
 
 ROOT = Path(__file__).parents[2]
 MIND = Path(sys.executable).with_name("mind")
@@ -68,6 +69,10 @@ class House(NamedTuple):
         )
         return Told(done.returncode, done.stdout.decode(), done.stderr.decode())
 
+    def here(self, *args: object, stdin: bytes = b"") -> Told:
+        """Run it within this process: much faster, where it is no matter whose process it is."""
+        return Told(*inside([str(arg) for arg in args], self.env, stdin))
+
     def started(self, *args: object) -> "subprocess.Popen[str]":
         """Start the installed command, with pipes from its mouth."""
         return subprocess.Popen(
@@ -82,7 +87,7 @@ class House(NamedTuple):
     def init(self, replies: Iterable[dict[str, Any]] = (), message: str | None = None) -> "House":
         """Make the store with a recorded mind and no embedder, which would take time to load."""
         words = [message] if message is not None else []
-        self.mind("init", self.store, *words, "-m", self.script(replies), *UNEMBEDDED).fine()
+        self.here("init", self.store, *words, "-m", self.script(replies), *UNEMBEDDED).fine()
         return self
 
     def script(self, replies: Iterable[dict[str, Any]]) -> str:

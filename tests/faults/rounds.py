@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -62,3 +62,19 @@ def working(module: str, kind: str, directory: Path, chance: random.Random) -> I
         yield worker
         worker.kill()
     assert process.returncode == -signal.SIGKILL
+
+
+def wait_for_writing(directory: Path, files: str, seconds: float) -> None:
+    """Wait until one of these files is there, or another than it was, but not for ever."""
+
+    def now() -> list[tuple[str, int, int]]:
+        found = []
+        for file in directory.glob(files):
+            with suppress(FileNotFoundError):
+                stat = file.stat()
+                found.append((file.name, stat.st_size, stat.st_mtime_ns))
+        return sorted(found)
+
+    before, until = now(), time.perf_counter() + seconds
+    while now() == before and time.perf_counter() < until:
+        pass

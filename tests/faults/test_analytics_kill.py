@@ -14,16 +14,22 @@ from projections.analytics.compare import compared
 from projections.analytics.database import connect, status
 from projections.analytics.place import FILE
 from tests.faults.analytics_driver import ANN, MAIN, happen
-from tests.faults.rounds import working
+from tests.faults.rounds import wait_for_writing, working
 
 pytest.importorskip("duckdb")
 
 
 def killed(kind: str, store: Path, chance: random.Random) -> int:
-    """Kill a process in the middle of one of its rounds; how far the database had come by then."""
+    """Kill a process in the middle of one of its rounds; how far the database had come by then.
+
+    That is at any moment of it, or soon after it has begun to write.
+    """
     with working("tests.faults.analytics_driver", kind, store, chance) as worker:
         worker.rounds(chance.randint(0, 2))
         until = time.perf_counter() + chance.random() * 1.1 * worker.lasted
+        if chance.random() < 0.5:
+            wait_for_writing(store, f"{FILE}.*", 2 * worker.lasted)
+            until = time.perf_counter() + chance.random() ** 3 * 0.3 * worker.lasted
         while time.perf_counter() < until:
             pass
     said = worker.said

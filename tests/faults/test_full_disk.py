@@ -41,7 +41,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> House:
     """A store that awaits an answer, with one draft of two at hand."""
     home = house(tmp_path_factory.mktemp("template"))
     home.init([draft(1), draft(2)], "why two tides?")
-    home.mind("run").fine()
+    home.here("run").fine()
     return home
 
 
@@ -64,7 +64,7 @@ def test_no_room_for_the_log(drafting: House, limit: int) -> None:
     told.broken("full", "nothing of this was written")
     same(before, drafting.store)
     drafting.sound()
-    drafting.mind("think", "-", stdin=LONG.encode()).fine()
+    drafting.here("think", "-", stdin=LONG.encode()).fine()
     assert drafting.kinds()[-1] == "thought.added"
     drafting.sound()
 
@@ -74,7 +74,7 @@ def test_no_room_for_the_log(drafting: House, limit: int) -> None:
 def test_reading_needs_no_room(drafting: House, limit: int, args: tuple[str, ...]) -> None:
     """What is there can be read however full the disk is."""
     told = limited(drafting, limit, *args).fine()
-    assert told.out == drafting.mind(*args).fine().out
+    assert told.out == drafting.here(*args).fine().out
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_every_wish_says_it(drafting: House, args: tuple[str, ...]) -> None:
     same(before, drafting.store)
     assert (drafting.store / "current").read_text() == current
     if args[0] != "message":
-        again = drafting.mind(*args)
+        again = drafting.here(*args)
         assert again.code == 0, again
     drafting.sound()
 
@@ -113,7 +113,7 @@ def test_a_run_that_fills_the_disk(home: House) -> None:
     home.init([draft(1), {"text": big}, draft(3), draft(4)], "why?")
     limited(home, 60_000, "run", "-b", "4").broken("full")
     home.sound()
-    told = home.mind("run", "-b", "2").fine()
+    told = home.here("run", "-b", "2").fine()
     assert "limit" in told.err
     home.sound()
     assert home.kinds().count("mind.invoked") == 3
@@ -127,8 +127,8 @@ def test_no_room_for_a_snapshot(home: House) -> None:
     for file in home.store.glob("snapshots.db*"):
         file.unlink()
     (home.store / "snapshots.db").symlink_to("/dev/full")
-    home.mind("think", "one more").fine()
-    assert home.mind("status").fine().err == ""
+    home.here("think", "one more").fine()
+    assert home.here("status").fine().err == ""
     home.sound()
 
 
@@ -171,25 +171,25 @@ def fill(directory: Path) -> Path:
 def test_a_disk_that_is_really_full(small: House, room: int) -> None:
     """On a full file system: reading works, writing says so, and room helps at once."""
     small.init([draft(1), draft(2), draft(3)], "why?")
-    small.mind("run").fine()
+    small.here("run").fine()
     filler = fill(small.store.parent)
     os.truncate(filler, filler.stat().st_size - room)
     before = content(small.store)
-    for _ in range(2):
-        small.mind("think", "-", stdin=LONG.encode()).broken("full")
-    assert "number 1" in small.mind("drafts").fine().out
-    small.mind("verify").fine()
+    for think in (small.mind, small.here):
+        think("think", "-", stdin=LONG.encode()).broken("full")
+    assert "number 1" in small.here("drafts").fine().out
+    small.here("verify").fine()
     same(before, small.store)
     filler.unlink()
-    small.mind("think", "-", stdin=LONG.encode()).fine()
-    small.mind("run").fine()
+    small.here("think", "-", stdin=LONG.encode()).fine()
+    small.here("run").fine()
     small.sound()
 
 
 def test_a_disk_that_fills_up_bit_by_bit(small: House) -> None:
     """Wherever the last commit that fits ends: what was acknowledged is there, and no more."""
     small.init([], "why?")
-    small.mind("status").fine()
+    small.here("status").fine()
     with EventLog(small.store) as log:
         acknowledged = log.head(log.sessions()[0])
         filler = fill(small.store.parent)
@@ -207,7 +207,7 @@ def test_a_disk_that_fills_up_bit_by_bit(small: House) -> None:
         assert log.head(log.sessions()[0]) == acknowledged
     filler.unlink()
     small.sound()
-    small.mind("think", "there is room again").fine()
+    small.here("think", "there is room again").fine()
 
 
 def test_the_cache_fills_the_disk(small: House, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from domain.errors import BadName
 from domain.ids import session_id
 from domain.texts import LONGEST
-from tests.faults.machinery import UNEMBEDDED, House, house
+from tests.faults.machinery import UNEMBEDDED, House, Told, house
 
 ESCAPES = "\x1b]0;owned\x07 \x1b[2J \x1b[31mred\x1b[0m \x9b31m \x08\x08\r\x7f \u202e"
 FORBIDDEN = "\x1b\x07\x9b\x08\r\x7f\u202e"
@@ -24,15 +24,14 @@ def hostile(home: House) -> House:
         {"text": "thoughts: []\ndraft: an answer that is harmless and long enough"},
     ]
     words = ("-m", home.script(replies), f"why {ESCAPES}?", *UNEMBEDDED)
-    home.mind("init", home.store, *words).fine()
-    home.mind("think", f"thought {ESCAPES}").fine()
-    home.mind("signal", "-p", "r", f"back {ESCAPES}").fine()
+    home.here("init", home.store, *words).fine()
+    home.here("think", f"thought {ESCAPES}").fine()
+    home.here("signal", "-p", "r", f"back {ESCAPES}").fine()
     return home
 
 
-def shown(home: House, *args: object) -> None:
-    """Check that a command prints nothing that a terminal would obey."""
-    told = home.mind(*args)
+def harmless(args: tuple[object, ...], told: Told) -> None:
+    """Check that a command printed nothing that a terminal would obey."""
     assert "Traceback" not in told.err, told.err
     for where in (told.out, told.err):
         assert not set(where) & set(FORBIDDEN), (args, ascii(where))
@@ -40,8 +39,8 @@ def shown(home: House, *args: object) -> None:
 
 def test_nothing_reaches_the_terminal(hostile: House) -> None:
     """Escape sequences in messages, thoughts, drafts, titles … are shown, never obeyed."""
-    hostile.mind("new", "titled", f"x {ESCAPES}", "--title", f"title {ESCAPES}").fine()
-    hostile.mind("fork", "f", "--reason", f"because {ESCAPES}", "--stay", "-s", "main").fine()
+    hostile.here("new", "titled", f"x {ESCAPES}", "--title", f"title {ESCAPES}").fine()
+    hostile.here("fork", "f", "--reason", f"because {ESCAPES}", "--stay", "-s", "main").fine()
     for args in (
         ("run", "1", "-s", "main"),
         ("step", "--debug", "-s", "main"),
@@ -57,14 +56,16 @@ def test_nothing_reaches_the_terminal(hostile: House) -> None:
         ("sessions",),
         ("show", "head", "-s", "f"),
     ):
-        shown(hostile, *args)
+        harmless(args, hostile.here(*args))
+    for args in (("log", "-s", "main"), ("switch", f"x{ESCAPES}")):
+        harmless(args, hostile.mind(*args))
 
 
 def test_json_is_data_and_still_no_command(hostile: House) -> None:
     """JSON keeps every character, escaped where a terminal would obey it."""
-    hostile.mind("run", "1").fine()
+    hostile.here("run", "1").fine()
     for args in (("drafts", "--json"), ("thoughts", "--json"), ("log", "--json", "-n", "0")):
-        shown(hostile, *args)
+        harmless(args, hostile.here(*args))
 
 
 def test_refusals_do_not_obey_either(home: House) -> None:
@@ -78,7 +79,7 @@ def test_refusals_do_not_obey_either(home: House) -> None:
         ("message", "-f", f"x{ESCAPES}"),
         ("status", "--store", f"x{ESCAPES}"),
     ):
-        shown(home, *args)
+        harmless(args, home.here(*args))
 
 
 def test_half_a_character(home: House) -> None:
@@ -86,15 +87,16 @@ def test_half_a_character(home: House) -> None:
     text = r"a\ud800b \udfff \ud83d\ude00"
     home.init([{"text": f'{{"thoughts": ["t {text}"], "draft": "long enough, {text}"}}'}], "?")
     home.mind("run", "1").fine()
-    for args in (
-        ("drafts", "--json"),
-        ("log", "--json"),
-        ("show", "iter:1"),
-        ("thoughts", "--json"),
-        ("accept", "--json"),
-        ("history",),
-    ):
-        told = home.mind(*args)
+    shows = (
+        (home.here, "drafts", "--json"),
+        (home.here, "log", "--json"),
+        (home.here, "show", "iter:1"),
+        (home.here, "thoughts", "--json"),
+        (home.here, "accept", "--json"),
+        (home.mind, "history"),
+    )
+    for how, *args in shows:
+        told = how(*args)
         assert "Traceback" not in told.err, (args, told.err)
         assert told.code in {0, 2}
     home.sound()
@@ -131,7 +133,7 @@ def test_what_no_text_is(store_at_rest: House, text: bytes, why: str) -> None:
     """Binaries, novels and nothing at all are refused with a reason, and nothing is written."""
     before = store_at_rest.events()
     command = "think" if why == "at most" else "message"
-    store_at_rest.mind(command, "-", stdin=text).refused(why)
+    store_at_rest.here(command, "-", stdin=text).refused(why)
     assert store_at_rest.events() == before
 
 
@@ -166,20 +168,20 @@ def test_names_from_everywhere(store_at_rest: House, name: str, tmp_path: Path) 
     """Forks, options, the environment, refs and the note of the current session check names too."""
     home = store_at_rest
     if "\0" not in name:  # which no argument can hold
-        home.mind("new", name).refused("can't name a session")
-        home.mind("fork", name).refused("can't name a session")
-        home.mind("switch", name).refused("can't name a session")
-        home.mind("status", "--session", name).refused("can't name a session")
-        home.mind("show", f"{name}@1").refused()
-        home.mind("init", tmp_path / "new", "--name", name).refused("can't name a session")
+        home.here("new", name).refused("can't name a session")
+        home.here("fork", name).refused("can't name a session")
+        home.here("switch", name).refused("can't name a session")
+        home.here("status", "--session", name).refused("can't name a session")
+        home.here("show", f"{name}@1").refused()
+        home.here("init", tmp_path / "new", "--name", name).refused("can't name a session")
         assert not (tmp_path / "new").exists()
         other = home._replace(env=home.env | {"MIND_SESSION": name})
-        other.mind("status").refused("can't name a session")
+        other.here("status").refused("can't name a session")
     note = home.store / "current"
     before = note.read_bytes()
     note.write_bytes(name.encode())
     try:
-        home.mind("status").refused("can't name a session")
+        home.here("status").refused("can't name a session")
     finally:
         note.write_bytes(before)
     assert home.kinds() == ["session.started"]

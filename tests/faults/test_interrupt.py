@@ -32,7 +32,7 @@ def test_once(home: House) -> None:
     assert isinstance(stopped, RunStopped)
     assert (stopped.reason, stopped.iterations) == ("interrupted", 2)
     home.sound()
-    home.mind("run", "1").fine()
+    home.here("run", "1").fine()
 
 
 def test_twice(home: House) -> None:
@@ -58,7 +58,7 @@ def test_twice(home: House) -> None:
     assert isinstance(stopped, RunStopped)
     assert (stopped.reason, stopped.iterations) == ("interrupted", 2)
     home.sound()
-    home.mind("run", "1").fine()
+    home.here("run", "1").fine()
 
 
 def test_interrupting_a_follower(home: House) -> None:

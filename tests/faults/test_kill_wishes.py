@@ -6,7 +6,6 @@ import shutil
 import time
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,11 +25,11 @@ from domain.events import EventRedacted, SessionForked
 from domain.ids import SessionId
 from domain.recorded import Recorded
 from tests.commands.eventlog.stores import begin, branch, draw, grow, raw
-from tests.faults.rounds import working
+from tests.faults.rounds import wait_for_writing, working
 from tests.faults.wish_driver import BUNDLE, MAIN, Said, think
 
 ANN = RealWorld(Actor("user", "ann"))
-FEW, MANY = 10, 50
+FEW, MANY = 4, 50
 
 
 class Killed(NamedTuple):
@@ -59,22 +58,6 @@ def killed(kind: str, directory: Path, chance: random.Random) -> Killed:
     pairs = list(zip(said[::2], said[1::2], strict=False))
     assert pairs
     return Killed(pairs, said[-1] if len(said) % 2 else None)
-
-
-def wait_for_writing(directory: Path, files: str, seconds: float) -> None:
-    """Wait until one of these files is there, or another than it was, but not for ever."""
-
-    def now() -> list[tuple[str, int, int]]:
-        found = []
-        for file in directory.glob(files):
-            with suppress(FileNotFoundError):
-                stat = file.stat()
-                found.append((file.name, stat.st_size, stat.st_mtime_ns))
-        return sorted(found)
-
-    before, until = now(), time.perf_counter() + seconds
-    while now() == before and time.perf_counter() < until:
-        pass
 
 
 def sound(log: EventLog) -> None:

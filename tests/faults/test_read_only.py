@@ -28,7 +28,7 @@ def template() -> Iterator[House]:
     with open_place() as home:
         home.init([draft(1), draft(2), draft(3)], "why two tides?")
         for args in (("run",), ("accept",), ("message", "and in the Baltic?"), ("run",)):
-            home.mind(*args).fine()
+            home.here(*args).fine()
         yield home
 
 
@@ -86,7 +86,7 @@ def test_reading_works(public: House, args: tuple[str, ...]) -> None:
     before = listing(public.store)
     told = stranger(public, *args).fine()
     assert listing(public.store) == before
-    assert told.out == public.mind(*args).fine().out
+    assert told.out == public.here(*args).fine().out
     assert "Traceback" not in told.err
 
 
@@ -166,13 +166,13 @@ def test_other_things_in_the_place_of_a_store(home: House, tmp_path: Path) -> No
     file = tmp_path / "file"
     file.write_text("hello")
     for args in (("init", file, "why?"), ("status", "--store", file), ("init", file / "x", "why?")):
-        told = home.mind(*args)
+        told = home.here(*args)
         assert "Traceback" not in told.err, told.err
         assert told.code in {1, 2}
     strange = tmp_path / "strange"
     (strange / "log.db").mkdir(parents=True)
     for args in (("init", strange, "why?"), ("status", "--store", strange)):
-        told = home.mind(*args)
+        told = home.here(*args)
         assert "Traceback" not in told.err, told.err
         assert told.code in {1, 2}
     assert file.read_text() == "hello"
@@ -183,8 +183,8 @@ def test_a_torn_note_of_the_current_session(home: House, content: bytes) -> None
     """The file that notes the current session is no truth: a torn one stops nobody for long."""
     home.init([], "why?")
     (home.store / "current").write_bytes(content)
-    told = home.mind("status")
+    told = home.here("status")
     assert "Traceback" not in told.err, told.err
     assert told.code in {0, 2}
-    home.mind("switch", "main").fine()
-    home.mind("status").fine()
+    home.here("switch", "main").fine()
+    home.here("status").fine()

@@ -10,11 +10,11 @@ from tests.faults.machinery import House, draft, ended, wait_for
 def told(home: House) -> None:
     """Two exchanges, with three iterations."""
     home.init([draft(1), draft(2), draft(3)], "why?")
-    home.mind("run", "-b", "2").fine()
-    home.mind("accept").fine()
-    home.mind("message", "and the sun?").fine()
-    home.mind("run", "1").fine()
-    home.mind("config", "--set", "timeout=100").fine()
+    home.here("run", "-b", "2").fine()
+    home.here("accept").fine()
+    home.here("message", "and the sun?").fine()
+    home.here("run", "1").fine()
+    home.here("config", "--set", "timeout=100").fine()
 
 
 def drafts(home: House) -> list[str]:
@@ -27,7 +27,7 @@ def test_kill(home: House) -> None:
     """Killed while the mind is at work: nothing is lost, and nothing is done twice."""
     told(home)
     home.script([draft(1), draft(2), draft(3)])
-    home.mind("replay", "whole").fine()
+    home.here("replay", "whole").fine()
     home.script([draft(1), draft(2, delay=60), draft(3)])
     replay = home.started("replay", "what-if")
     with EventLog(home.store) as log:
@@ -40,7 +40,7 @@ def test_kill(home: House) -> None:
     assert drafts(home) == [kind for kind in home.kinds("whole") if kind not in of_runs]
     stopped = [r.event.reason for r in home.events("what-if") if isinstance(r.event, RunStopped)]
     assert stopped == ["lost", "limit", "limit"]
-    home.mind("replay", "--check", "--all").fine()
+    home.here("replay", "--check", "--all").fine()
     home.sound()
 
 
@@ -58,6 +58,6 @@ def test_interrupt(home: House) -> None:
     assert "Traceback" not in stopped.err
     assert home.kinds("what-if").count("mind.invoked") == 2
     assert home.kinds("what-if")[-1] == "run.stopped"
-    home.mind("replay", "--continue", "what-if").fine()
+    home.here("replay", "--continue", "what-if").fine()
     assert home.kinds("what-if").count("mind.invoked") == 3
     home.sound()

@@ -151,16 +151,16 @@ READERS = (("status",), ("history",), ("log",), ("sessions",))
 
 def told_about(home: House, *, named: str | None, readers: bool = True) -> None:
     """Check that proof fails with a sentence, and that nothing ends in a traceback."""
-    told = home.mind("verify")
+    told = home.here("verify")
     told.broken()
     if named is not None:
         assert named in told.out
-    doctor = home.mind("doctor")
+    doctor = home.here("doctor")
     doctor.broken()
     if named is not None:
         assert named in doctor.out
     for args in READERS if readers else ():
-        answer = home.mind(*args)
+        answer = home.here(*args)
         assert "Traceback" not in answer.err, (args, answer.err)
         assert answer.code in {0, 1}
 
@@ -209,5 +209,5 @@ def test_doctor_finds_the_store_by_itself(damaged: House, tmp_path: Path) -> Non
     file = home.store / "log.db"
     file.write_bytes(file.read_bytes()[:8192])
     home.mind("verify").broken()
-    home.mind("doctor", "--store", home.store).broken()
+    home.here("doctor", "--store", home.store).broken()
     home.mind("doctor").broken()

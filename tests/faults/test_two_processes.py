@@ -107,7 +107,7 @@ def test_a_run_beside_a_busy_user(home: House) -> None:
 def test_accepting_while_the_mind_thinks(home: House) -> None:
     """A draft that comes after the acceptance is kept as late, and can't be accepted."""
     home.init([draft(1), draft(2, delay=1.5)], "why?")
-    home.mind("run").fine()
+    home.here("run").fine()
     step = home.started("step", "--debug")
     assert step.stdout is not None
     for line in step.stdout:
@@ -122,15 +122,15 @@ def test_accepting_while_the_mind_thinks(home: House) -> None:
     assert [(d.index, d.late) for d in drafts] == [(1, False), (2, True)]
     stopped = [r.event.reason for r in events if isinstance(r.event, RunStopped)]
     assert stopped == ["draft", "accepted"]
-    home.mind("accept", "2").refused("idle")
-    assert "number 2" in home.mind("drafts", "--exchange", "exc_1_000").fine().out
-    assert "number 1" in home.mind("history").fine().out
+    home.here("accept", "2").refused("idle")
+    assert "number 2" in home.here("drafts", "--exchange", "exc_1_000").fine().out
+    assert "number 1" in home.here("history").fine().out
 
 
 def test_the_next_question_while_the_mind_thinks(home: House) -> None:
     """An answer to the last question never becomes a draft of the next one."""
     home.init([draft(1), *(draft(n, delay=0.4) for n in range(2, 12))], "why?")
-    home.mind("run").fine()
+    home.here("run").fine()
     runner = home.started("run", "-b", "8")
     with EventLog(home.store) as log:
         wait_for(log, "main", invocations(2))
@@ -198,7 +198,7 @@ def test_runners_that_start_at_once(home: House) -> None:
 def test_two_users_accept_at_once(home: House) -> None:
     """Of several acceptances at the same time one counts; the others are refused."""
     home.init([draft(1), draft(2)], "why?")
-    home.mind("run", "2").fine()
+    home.here("run", "2").fine()
     told = [ended(p) for p in [home.started("accept", n) for n in (1, 2, 1, 2)]]
     assert sorted(t.code for t in told) == [0, 2, 2, 2], told
     assert home.kinds().count("draft.accepted") == 1

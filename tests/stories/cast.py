@@ -85,6 +85,7 @@ class Stage:
 
     def __init__(self, directory: Path, session: str = "tides") -> None:
         directory.mkdir(exist_ok=True)
+        self.directory = directory
         self.log = EventLog.create(directory)
         # whoever lets go of the stage has closed its files
         weakref.finalize(self, self.log.close)
@@ -94,7 +95,14 @@ class Stage:
     def begins(self, message: str | None = "why two tides?", **settings: Any) -> "Stage":
         """The session starts, with a message that awaits an answer."""
         settings = {"model": "script:rehearsed", **settings}
-        start_session(self.log, self.session, self.world, message=message, settings=settings)
+        start_session(
+            self.log,
+            self.session,
+            self.world,
+            title=self.session,
+            message=message,
+            settings=settings,
+        )
         return self
 
     def does(self, *wishes: Command) -> Done:

@@ -4,13 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from domain.dialogue import is_signal
-from domain.protocol.compact import MARKER, TOTAL_SIZE, clip, render_compact
+from domain.protocol.compact import MARKER, TOTAL_SIZE, clip, remembered, render_compact
 from domain.protocol.view import DraftSeen, ThoughtSeen, TurnSeen, View
 from tests.domain.protocol.views import EVERYTHING, long_texts, texts, views
+from tests.often import often
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -31,6 +31,8 @@ def structure(view: View, percent: int) -> dict[str, Any]:
         now = view.signals[0]
         status = {"status": cut(now.status, 100)} if now.status else {}
         blocks["user"] = {"presence": now.presence, **status, "time": cut(now.time, 100)}
+    if view.memory:
+        blocks["memory"] = [cut(artifact.text, 140) for artifact in remembered(view)]
     if view.thoughts:
         blocks["pool"] = [cut(thought.text, 200) for thought in view.thoughts[:5]]
     if view.history:
@@ -46,8 +48,7 @@ def structure(view: View, percent: int) -> dict[str, Any]:
     return blocks
 
 
-@settings(deadline=None, max_examples=150)
-@given(view=views())
+@often(40, 150, view=views())
 def test_every_text_reads_back_exactly_and_in_its_place(view: View) -> None:
     """Whatever people and minds write, a YAML reader finds these texts and this structure."""
     found = yaml.safe_load(render_compact(view)) or {}
@@ -55,8 +56,7 @@ def test_every_text_reads_back_exactly_and_in_its_place(view: View) -> None:
     assert list(found) == list(structure(view, 100))
 
 
-@settings(deadline=None, max_examples=60)
-@given(view=views(long_texts))
+@often(20, 60, view=views(long_texts))
 def test_it_stays_short_and_exact_however_long_the_texts_are(view: View) -> None:
     """A small model waits seconds for each hundred tokens, so the whole is bounded."""
     text = render_compact(view)
@@ -65,8 +65,7 @@ def test_it_stays_short_and_exact_however_long_the_texts_are(view: View) -> None
     assert any(found == structure(view, percent) for percent in (100, 70, 45, 25, 10))
 
 
-@settings(deadline=None)
-@given(text=texts | long_texts, room=st.integers(min_value=20, max_value=400))
+@often(40, 100, text=texts | long_texts, room=st.integers(min_value=20, max_value=400))
 def test_clipping_keeps_the_beginning_and_the_end(text: str, room: int) -> None:
     """What is left out is in the middle and marked; a text that fits is left alone."""
     clipped = clip(text, room)

@@ -2,7 +2,6 @@
 
 import re
 
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from domain.protocol.fields import LONGEST_DRAFT, LONGEST_THOUGHT, MOST_THOUGHTS
@@ -12,6 +11,7 @@ from domain.protocol.render import render
 from domain.protocol.view import View
 from tests.domain.protocol.replies import as_json, as_yaml
 from tests.domain.protocol.views import TRICKY, views
+from tests.often import often
 
 SURROGATES = re.compile("[\ud800-\udfff]")
 FRAGMENTS = (
@@ -45,8 +45,7 @@ outputs = thoughts.map(Output) | st.builds(
 )
 
 
-@settings(deadline=None, max_examples=600)
-@given(text=replies, cut=st.booleans())
+@often(150, 600, text=replies, cut=st.booleans())
 def test_every_reply_is_understood_or_refused(text: str, *, cut: bool) -> None:
     """Nothing that a mind can write raises, and whatever comes out is fit to be kept."""
     found = parse(text, cut=cut)
@@ -64,29 +63,25 @@ def test_every_reply_is_understood_or_refused(text: str, *, cut: bool) -> None:
         assert tidy(kept) == kept
 
 
-@settings(deadline=None, max_examples=200)
-@given(text=st.text(st.characters()))
+@often(50, 200, text=st.text(st.characters()))
 def test_any_text_at_all_is_understood_or_refused(text: str) -> None:
     """The same for text that has nothing to do with the protocol."""
     assert isinstance(parse(text), Output | Unparseable)
 
 
-@settings(deadline=None, max_examples=200)
-@given(output=outputs)
+@often(50, 200, output=outputs)
 def test_what_is_written_as_asked_comes_back_exactly(output: Output) -> None:
     """Block scalars bring every text through unchanged, and nothing is repaired."""
     assert parse(as_yaml(output)) == output
 
 
-@settings(deadline=None, max_examples=200)
-@given(output=outputs)
+@often(50, 200, output=outputs)
 def test_json_comes_back_exactly(output: Output) -> None:
     """What a constrained model writes is brought through unchanged as well."""
     assert parse(as_json(output)) == output
 
 
-@settings(deadline=None, max_examples=200)
-@given(output=outputs)
+@often(50, 200, output=outputs)
 def test_a_fence_changes_nothing(output: Output) -> None:
     """A reply in a fence is the same reply."""
     found = parse(f"Here you are:\n\n```yaml\n{as_yaml(output) or 'thoughts: []'}\n```\n")
@@ -94,8 +89,7 @@ def test_a_fence_changes_nothing(output: Output) -> None:
     assert found._replace(repairs=()) == output
 
 
-@settings(deadline=None, max_examples=200)
-@given(output=outputs, data=st.data())
+@often(50, 200, output=outputs, data=st.data())
 def test_half_a_reply_never_invents_a_draft(output: Output, data: st.DataObject) -> None:
     """Wherever a reply is stopped, only whole texts are kept, as they were."""
     for whole in (as_yaml(output), as_json(output)):
@@ -105,8 +99,7 @@ def test_half_a_reply_never_invents_a_draft(output: Output, data: st.DataObject)
             assert found.draft in {None, output.draft}
 
 
-@settings(deadline=None, max_examples=200)
-@given(view=views())
+@often(40, 200, view=views())
 def test_a_prompt_given_back_is_no_reply_of_its_own(view: View) -> None:
     """A mind that repeats its input emits at most one of the drafts it was shown."""
     found = parse(render(view))

@@ -13,8 +13,8 @@ from domain.protocol.prompts import PROTOCOL, Dialect, examples, system_prompt
 from domain.protocol.view import DraftSeen, Limit, SignalSeen, ThoughtSeen, TurnSeen, View
 
 RELEASED = {
-    "system_v1.4": "f45b179fc33f86f587c9e868f0e0583c18e8d945f94a689b6ee80116632ff1f8",
-    "compact_v1": "605274685e254996615b29f2987b9004a369546584976d9e950c5fdf90759ae1",
+    "system_v1.4": "6d22e9df72228c4d401a6aec910c2aa9cb16e8bf2bfe98ef44d8ac5902c60613",
+    "compact_v1": "4e55acda562afbd3626684085f793b6b40557990a0d40efa64ee83755156845b",
 }
 
 
@@ -59,6 +59,7 @@ def test_the_full_prompt_names_everything_that_a_mind_meets() -> None:
     words = (
         "meta self iter user_time limits used hard_signals threshold user_signal thinking_pool"
         " dialogue history awaiting drafts orientation index user_seen cluster recalled thoughts"
+        " memory effort fact event summary open resolved part_of"
         " draft skip confidence working absent reviewing engaged status time presence"
     )
     missing = [word for word in words.split() if f"`{word}" not in text]

@@ -9,17 +9,21 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from domain.protocol.render import render
 from domain.protocol.scalar import quoted, scalar
 from domain.protocol.view import DraftSeen, SignalSeen, ThoughtSeen, TurnSeen, View
-from tests.domain.protocol.views import EVERYTHING, IDLE, texts, views
+from tests.domain.protocol.views import EVERYTHING, IDLE, REMEMBERING, texts, views
+from tests.often import often
 
 GOLDEN = Path(__file__).parent / "golden"
 HEAD = r"  -(?: \|2?[+-]?)?  # "
 THOUGHT = re.compile(HEAD + r"age: \d+, cluster: \{(?:~|id: \d+, size: \d+)\}(, recalled: true)?")
+ARTIFACT = re.compile(
+    HEAD + r"(?:effort|fact|event|summary): \d+(?:, status: (?:open|resolved))?"
+    r"(?:, outcome: (?:done|failed|abandoned))?(?:, part_of: \d+)?(?:, when: \".*\")?"
+)
 DRAFT = re.compile(HEAD + r"index: \d+, age: \d+, user_seen: (?:true|false)")
 
 
@@ -56,6 +60,7 @@ def structure(view: View) -> dict[str, Any]:
         dialogue["awaiting"] = {"age": view.awaiting.age, "text": view.awaiting.text}
     drafts = [draft.text for draft in view.drafts] if view.awaiting else []
     blocks = {
+        "memory": [artifact.text for artifact in view.memory],
         "meta": meta,
         "thinking_pool": [thought.text for thought in view.thoughts],
         "dialogue": dialogue,
@@ -76,8 +81,7 @@ def presence(signal: SignalSeen) -> dict[str, str]:
     return {"presence": signal.presence, **status}
 
 
-@settings(deadline=None, max_examples=150)
-@given(view=views())
+@often(40, 150, view=views())
 def test_every_text_reads_back_exactly_and_in_its_place(view: View) -> None:
     """Whatever people and minds write, a YAML reader finds these texts and this structure."""
     found = yaml.safe_load(render(view))
@@ -85,19 +89,18 @@ def test_every_text_reads_back_exactly_and_in_its_place(view: View) -> None:
     assert list(found) == list(structure(view))
 
 
-@settings(deadline=None, max_examples=150)
-@given(view=views())
+@often(40, 150, view=views())
 def test_every_thought_and_draft_has_one_head_and_no_text_looks_like_one(view: View) -> None:
-    """Whoever reads line by line counts as many heads as there are thoughts and drafts."""
+    """Whoever reads line by line counts as many heads as there are things shown."""
     lines = render(view).split("\n")
     drafts = len(view.drafts) if view.awaiting else 0
+    assert sum(bool(ARTIFACT.fullmatch(line)) for line in lines) == len(view.memory)
     heads = [head for line in lines if (head := THOUGHT.fullmatch(line))]
     assert [head[1] is not None for head in heads] == [t.recalled for t in view.thoughts]
     assert sum(bool(DRAFT.fullmatch(line)) for line in lines) == drafts
 
 
-@settings(deadline=None, max_examples=100)
-@given(view=views())
+@often(30, 100, view=views())
 def test_a_prompt_is_clean_text_and_the_same_each_time(view: View) -> None:
     """A prompt can be sent and hashed: plain UTF-8 without control characters, byte for byte."""
     text = render(view)
@@ -107,8 +110,7 @@ def test_a_prompt_is_clean_text_and_the_same_each_time(view: View) -> None:
     assert text.encode().decode() == text
 
 
-@settings(deadline=None, max_examples=300)
-@given(text=texts, pad=st.sampled_from(("  ", "    ", "        ")))
+@often(100, 300, text=texts, pad=st.sampled_from(("  ", "    ", "        ")))
 def test_a_scalar_reads_back_wherever_it_stands(text: str, pad: str) -> None:
     """Between other nodes and at the end of a document, with either reader."""
     head, body = scalar(text, pad)
@@ -180,7 +182,9 @@ def test_what_was_called_back_is_marked_in_its_head() -> None:
     ]
 
 
-@pytest.mark.parametrize(("name", "view"), [("full", EVERYTHING), ("idle", IDLE)])
+@pytest.mark.parametrize(
+    ("name", "view"), [("full", EVERYTHING), ("idle", IDLE), ("remembering", REMEMBERING)]
+)
 def test_the_layout_of_version_1_4_stays(name: str, view: View) -> None:
     """Old prompts render to the same bytes for ever; another layout is another version."""
     assert render(view) == (GOLDEN / f"{name}.v1.4.yaml").read_text(encoding="utf-8")

@@ -3,6 +3,7 @@
 from hypothesis import strategies as st
 
 from domain.protocol.view import (
+    ArtifactSeen,
     ClusterMark,
     DraftSeen,
     HardSignals,
@@ -39,8 +40,19 @@ def views(words: st.SearchStrategy[str] = texts) -> st.SearchStrategy[View]:
     marks = st.none() | st.builds(ClusterMark, ages, ages)
     thoughts = st.builds(ThoughtSeen, words, ages, marks, st.booleans())
     drafts = st.builds(DraftSeen, ages, words, ages, st.booleans())
+    artifacts = st.builds(
+        ArtifactSeen,
+        ages,
+        st.sampled_from(("effort", "fact", "event", "summary")),
+        words,
+        st.sampled_from(("open", "resolved", None)),
+        st.sampled_from(("done", "failed", "abandoned", None)),
+        st.none() | ages,
+        st.none() | texts,
+    )
     return st.builds(
         View,
+        memory=st.lists(artifacts, max_size=6).map(tuple),
         name=texts,
         iteration=ages,
         user_time=texts,
@@ -92,3 +104,15 @@ EVERYTHING = View(
 )
 
 IDLE = EVERYTHING._replace(awaiting=None, drafts=(), drafts_total=0, signals=(), thoughts=())
+
+REMEMBERING = EVERYTHING._replace(
+    memory=(
+        ArtifactSeen(12, "effort", "explain the tides to a child", "open"),
+        ArtifactSeen(
+            17, "effort", "find a picture\n=> none was clear", "resolved", "failed", parent=12
+        ),
+        ArtifactSeen(24, "fact", "the child is six", when="2026-01-02"),
+        ArtifactSeen(31, "event", "the school's open day", when="2026-02-03T10:00"),
+        ArtifactSeen(40, "summary", "User: how deep is the sea? Mind: 3.7 km on average."),
+    )
+)
