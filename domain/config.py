@@ -68,9 +68,27 @@ class Config(BaseModel):
     draft_display_count: Count = Field(16, description="drafts shown to the mind")
     draft_display_chars: Chars = Field(2000, description="characters of drafts shown")
     history_display_count: Annotated[int, Field(ge=1, le=200)] = Field(
-        20, description="turns of history shown to the mind"
+        40, description="turns of history shown to the mind at most"
     )
-    history_display_chars: Chars = Field(4000, description="characters of history shown")
+    history_display_chars: Chars = Field(8000, description="characters of history shown at most")
+    context_tokens: Annotated[int, Field(ge=1000, le=1_000_000)] = Field(
+        4000, description="most tokens of what the mind is shown, counted by an estimate"
+    )
+    memory_tokens: Annotated[int, Field(ge=100, le=100_000)] = Field(
+        1200, description="most tokens of the artifacts among them"
+    )
+    evict_after: Annotated[int, Field(ge=1, le=1000)] = Field(
+        20, description="turns of the user after which what nobody speaks of leaves the context"
+    )
+    detector: Literal["auto", "rules", "model", "off"] = Field(
+        "auto", description="what finds artifacts; auto: a model where it is hosted, else rules"
+    )
+    detector_model: Annotated[str, Field(min_length=1, max_length=300)] | None = Field(
+        None, description="the model that finds artifacts; off takes the mind's own"
+    )
+    detector_budget_usd: Annotated[float, Field(gt=0, le=100_000)] | None = Field(
+        None, description="cost of finding artifacts at which the rules take over; off by default"
+    )
     hard_signal_threshold: Count = Field(3, description="hard signals in a row that end a run")
     auto_accept_after: Annotated[int, Field(ge=1, le=1000)] | None = Field(
         None, description="iterations without a new draft that accept the latest; off by default"

@@ -7,7 +7,7 @@
     │   ├── NothingAwaits, AnswerFirst, NothingToAccept, NoSuchDraft, DraftIsASignal, DraftIsLate
     │   ├── NoSuchExchange, NothingToPrune, NothingChanges, PickConflicts,
     │   │   BadText
-    │   ├── NoSuchCluster, NotAThought
+    │   ├── NoSuchCluster, NotAThought, NoSuchArtifact
     │   ├── BadQuery, QueryStopped
     │   ├── SomeoneRuns, RunIsOver
     │   ├── NoStore, NotAStore, StoreExists, StoreIsClosed, StoreOfAnotherLayout,
@@ -197,6 +197,16 @@ class NoSuchCluster(Refused):
         super().__init__(
             f"There is no cluster {cluster}: "
             + (f"the session has {shown} (mind cluster status)." if ids else "there are none yet.")
+        )
+
+
+class NoSuchArtifact(Refused):
+    """The session has no artifact of that id."""
+
+    def __init__(self, artifact: int, session: str | None = None) -> None:
+        where, which = (f"in {session!r}", f" -s {session}") if session else ("here", "")
+        super().__init__(
+            f"There is no artifact {artifact} {where} (mind artifact list --all{which})."
         )
 
 

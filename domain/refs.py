@@ -44,6 +44,14 @@ class AtDraft(NamedTuple):
     index: int  # type: ignore[assignment]  # hides tuple.index, which nobody needs
 
 
+class AtArtifact(NamedTuple):
+    """Right after an artifact came: ``effort:412``, ``fact:412``, ``artifact:412``."""
+
+    what: str
+    """Its type, or ``artifact`` for any."""
+    version: int
+
+
 class AtLabel(NamedTuple):
     """A moment that was given a name: ``@before-lunch``."""
 
@@ -56,7 +64,7 @@ class AtTime(NamedTuple):
     time: datetime
 
 
-Ref = AtHead | AtVersion | Back | AtIteration | AtExchange | AtDraft | AtLabel | AtTime
+Ref = AtHead | AtVersion | Back | AtIteration | AtExchange | AtDraft | AtArtifact | AtLabel | AtTime
 
 
 class Moment(NamedTuple):
@@ -75,6 +83,10 @@ _FORMS = (
     ),
     (re.compile(r"iter:(\d{1,15})"), lambda m: AtIteration(int(m[1]))),
     (re.compile(r"draft:(\d{1,15})"), lambda m: AtDraft(int(m[1]))),
+    (
+        re.compile(r"(artifact|effort|fact|summary):(\d{1,15})"),
+        lambda m: AtArtifact(m[1], int(m[2])),
+    ),
     (
         re.compile(r"(exc_\d{1,15}(?:_\d{3,15})?)(?::(\d{1,15}))?"),
         lambda m: AtExchange(ExchangeId(m[1]), int(m[2]) if m[2] else None),

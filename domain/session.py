@@ -8,7 +8,8 @@ snapshot of them is plain msgpack.
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, cast
 
-from domain import dialogue, pool, presence, runs
+from domain import artifacts, dialogue, pool, presence, runs
+from domain.artifacts import Shelf
 from domain.config import Config
 from domain.dialogue import Dialogue
 from domain.events import (
@@ -40,6 +41,7 @@ from domain.events import (
     ThoughtAdded,
     ThoughtClustered,
     ThoughtEmbedded,
+    ToolUsed,
 )
 from domain.ids import CommandId, SessionId
 from domain.pool import Pool
@@ -70,6 +72,7 @@ class Session(NamedTuple):
     pool: Pool = Pool()
     attention: Attention = Attention()
     work: Work = Work()
+    shelf: Shelf = Shelf()
     commands: tuple[CommandId, ...] = ()
     """The newest wishes that were carried out: none is carried out twice."""
     archived: bool = False
@@ -83,7 +86,7 @@ class Session(NamedTuple):
 
 _PLACE = {name: place for place, name in enumerate(Session._fields)}
 
-SHAPE = 3
+SHAPE = 4
 """Raised whenever a field of a state changes: snapshots of another shape are not read."""
 
 
@@ -153,6 +156,7 @@ def _message(session: Session, recorded: Recorded) -> Changes:
     event = cast("MessageSent", recorded.event)
     return {
         "dialogue": dialogue.sent(session.dialogue, event, recorded.version),
+        "shelf": artifacts.sent(session.shelf, event),
         "work": session.work._replace(consecutive_hard=0),
     }
 
@@ -236,6 +240,10 @@ def _run_stopped(session: Session, recorded: Recorded) -> Changes:
     return {"work": session.work._replace(run=None)}
 
 
+def _shelved(session: Session, recorded: Recorded) -> Changes:
+    return {"shelf": artifacts.evolve(session.shelf, recorded.event, recorded.version)}
+
+
 def _nothing(_: Session, __: Recorded) -> Changes:
     return {}
 
@@ -255,6 +263,7 @@ _EVOLVE: dict[type[Event], Callable[[Session, Any], Changes]] = {
     ConfigChanged: _configured,
     MessageSent: _message,
     ExchangesPruned: _pruned,
+    ToolUsed: _nothing,
     DraftEmitted: _draft,
     DraftSeen: _seen,
     DraftAccepted: _accepted,
@@ -269,6 +278,7 @@ _EVOLVE: dict[type[Event], Callable[[Session, Any], Changes]] = {
     MindSignalled: _signalled,
     SignalChanged: _present,
     NoteAdded: _nothing,
+    **dict.fromkeys(artifacts.EVOLVE, _shelved),
     RunStarted: _run_started,
     RunStopped: _run_stopped,
     EventRedacted: _nothing,

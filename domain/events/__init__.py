@@ -3,6 +3,29 @@
 ``EVENTS`` maps each kind to its class: the only way from a stored name to code.
 """
 
+from domain.events.artifacts import (
+    ArtifactEdited,
+    ArtifactExcluded,
+    ArtifactImported,
+    ArtifactLinked,
+    ArtifactMerged,
+    ArtifactRecalled,
+    ArtifactRejected,
+    ArtifactsEvicted,
+    ContextCompacted,
+    DetectorInvoked,
+    EffortBranched,
+    EffortCollapsed,
+    EffortExpanded,
+    EffortFocused,
+    EffortOpened,
+    EffortReopened,
+    EffortResolved,
+    EventNoted,
+    ExchangeRouted,
+    FactLearned,
+    FactSuperseded,
+)
 from domain.events.base import REDACTED, Caused, Event, Source
 from domain.events.clusters import (
     ClusterFormed,
@@ -11,7 +34,7 @@ from domain.events.clusters import (
     ClusterSplit,
     ThoughtClustered,
 )
-from domain.events.dialogue import ExchangesPruned, MessageSent
+from domain.events.dialogue import ExchangesPruned, MessageSent, ToolUsed
 from domain.events.drafts import DraftAccepted, DraftEmitted, DraftSeen
 from domain.events.notes import NoteAdded
 from domain.events.presence import SignalChanged
@@ -40,6 +63,7 @@ SessionEvent = (
     | ConfigChanged
     | MessageSent
     | ExchangesPruned
+    | ToolUsed
     | DraftEmitted
     | DraftSeen
     | DraftAccepted
@@ -54,6 +78,27 @@ SessionEvent = (
     | MindSignalled
     | SignalChanged
     | NoteAdded
+    | EffortOpened
+    | EffortResolved
+    | EffortReopened
+    | EffortExpanded
+    | EffortCollapsed
+    | EffortBranched
+    | EffortFocused
+    | FactLearned
+    | FactSuperseded
+    | EventNoted
+    | ArtifactEdited
+    | ArtifactMerged
+    | ArtifactRejected
+    | ArtifactLinked
+    | ArtifactImported
+    | ArtifactExcluded
+    | ArtifactsEvicted
+    | ArtifactRecalled
+    | ExchangeRouted
+    | ContextCompacted
+    | DetectorInvoked
     | RunStarted
     | RunStopped
     | EventRedacted
@@ -67,18 +112,39 @@ EVENTS: dict[str, type[Event]] = {
 __all__ = [
     "EVENTS",
     "REDACTED",
+    "ArtifactEdited",
+    "ArtifactExcluded",
+    "ArtifactImported",
+    "ArtifactLinked",
+    "ArtifactMerged",
+    "ArtifactRecalled",
+    "ArtifactRejected",
+    "ArtifactsEvicted",
     "Caused",
     "ClusterFormed",
     "ClusterMerged",
     "ClusterSplit",
     "ClusteringCalibrated",
     "ConfigChanged",
+    "ContextCompacted",
+    "DetectorInvoked",
     "DraftAccepted",
     "DraftEmitted",
     "DraftSeen",
+    "EffortBranched",
+    "EffortCollapsed",
+    "EffortExpanded",
+    "EffortFocused",
+    "EffortOpened",
+    "EffortReopened",
+    "EffortResolved",
     "Event",
+    "EventNoted",
     "EventRedacted",
+    "ExchangeRouted",
     "ExchangesPruned",
+    "FactLearned",
+    "FactSuperseded",
     "MessageSent",
     "MindInvoked",
     "MindSignalled",
@@ -98,4 +164,5 @@ __all__ = [
     "ThoughtAdded",
     "ThoughtClustered",
     "ThoughtEmbedded",
+    "ToolUsed",
 ]

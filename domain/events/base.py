@@ -81,3 +81,5 @@ class Caused(NamedTuple):
     """The version of the event that led to it."""
     by: Actor | None = None
     """Who did it, where it is not the one who made the wish."""
+    at: int | None = None
+    """When it happened, µs since 1970, where that was earlier than it is recorded: imports."""

@@ -19,6 +19,20 @@ class MessageSent(Event):
     """Where the exchange was picked from, if it was."""
 
 
+class ToolUsed(Event):
+    """A mind used a tool while it answered; known of imported dialogues."""
+
+    kind: Literal["tool.used"] = "tool.used"
+    content = ("arguments", "result")
+    exchange: ExchangeId
+    name: str
+    arguments: str
+    """What the tool was given, as JSON where it had a structure."""
+    result: str | None = None
+    """What it gave back; None where that is not known."""
+    failed: bool = False
+
+
 class ExchangesPruned(Event):
     """Accepted exchanges were hidden from the mind's context, never from history."""
 

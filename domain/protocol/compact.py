@@ -2,20 +2,22 @@
 
 Such a model reads some 40 tokens a second and loses the thread in long prompts, so it is shown
 the five thoughts drawn first, the last two exchanges, the message and the latest draft with
-content; long texts keep their beginning and end. The whole stays under about 900 tokens. Blocks,
-in this order and left out when empty: ``user``, ``pool``, ``earlier``, ``message``,
-``latest_draft``. The layout belongs to ``compact_v1``: one that differs needs new files.
+content, and of what earlier talk left four things, open efforts first; long texts keep their
+beginning and end. The whole stays under about 900 tokens. Blocks, in this order and left out when
+empty: ``user``, ``memory``, ``pool``, ``earlier``, ``message``, ``latest_draft``. The layout
+belongs to ``compact_v1``: one that differs needs new files.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from domain.dialogue import is_signal
 from domain.protocol.scalar import quoted, scalar
-from domain.protocol.view import View
+from domain.protocol.view import ArtifactSeen, View
 
 MARKER = " […] "
 """Stands where the middle of a text was left out."""
 
+ARTIFACTS, ARTIFACT_SIZE = 4, 140
 THOUGHTS, THOUGHT_SIZE = 5, 200
 TURNS, TURN_SIZE = 4, 200
 MESSAGE_SIZE = 900
@@ -37,6 +39,12 @@ def render_compact(view: View) -> str:
     return text
 
 
+def remembered(view: View) -> tuple[ArtifactSeen, ...]:
+    """The artifacts that are shown: open efforts before all others, of these the newest."""
+    chosen = sorted(view.memory, key=lambda one: (one.status == "open", one.id))[-ARTIFACTS:]
+    return tuple(one for one in view.memory if one in chosen)
+
+
 def clip(text: str, size: int) -> str:
     """``text`` itself, or its beginning and end around ``MARKER``, in ``size`` bytes of UTF-8."""
     if len(text) <= size and _size(text) <= size:
@@ -56,11 +64,10 @@ def _document(view: View, percent: int) -> Iterator[str]:
         status = f", status: {quoted(clipped(now.status, STATUS_SIZE))}" if now.status else ""
         time = quoted(clipped(now.time, STATUS_SIZE))
         yield f"user: {{presence: {now.presence}{status}, time: {time}}}\n"
-    if view.thoughts:
-        yield "pool:\n"
-        for thought in view.thoughts[:THOUGHTS]:
-            head, body = scalar(clipped(thought.text, THOUGHT_SIZE), "    ")
-            yield f"  -{head}\n{body}"
+    memory = [clipped(artifact.text, ARTIFACT_SIZE) for artifact in remembered(view)]
+    yield from _listed("memory", memory)
+    pool = [thought.text for thought in view.thoughts[:THOUGHTS]]
+    yield from _listed("pool", [clipped(text, THOUGHT_SIZE) for text in pool])
     if view.history:
         yield "earlier:\n"
         for turn in view.history[-TURNS:]:
@@ -75,6 +82,14 @@ def _document(view: View, percent: int) -> Iterator[str]:
                 head, body = scalar(clipped(draft.text, DRAFT_SIZE), "  ")
                 yield f"latest_draft:{head}\n{body}"
                 break
+
+
+def _listed(block: str, texts: Sequence[str]) -> Iterator[str]:
+    if texts:
+        yield f"{block}:\n"
+    for text in texts:
+        head, body = scalar(text, "    ")
+        yield f"  -{head}\n{body}"
 
 
 def _size(text: str) -> int:

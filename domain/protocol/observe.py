@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator
 
+from domain.context import Context, Turn, assemble
 from domain.dialogue import Dialogue
+from domain.protocol.render import render
 from domain.protocol.view import (
     ClusterMark,
     DraftSeen,
@@ -15,6 +17,10 @@ from domain.protocol.view import (
 )
 from domain.sampling import Sample
 from domain.session import Session
+from domain.tokens import estimate
+
+HEADS = 30
+"""Tokens of what heads artifacts and history, where there are any."""
 
 
 def observe(session: Session, drawn: Sample, user_time: str, name: str = "mind_0") -> View:
@@ -30,7 +36,7 @@ def observe(session: Session, drawn: Sample, user_time: str, name: str = "mind_0
     drafts_limit = Limit(config.draft_display_chars, config.draft_display_count)
     history_limit = Limit(config.history_display_chars, config.history_display_count)
     asked = dialogue.awaiting
-    return View(
+    view = View(
         name=name,
         iteration=now,
         user_time=user_time,
@@ -43,11 +49,21 @@ def observe(session: Session, drawn: Sample, user_time: str, name: str = "mind_0
         ),
         hard_signals=HardSignals(session.work.consecutive_hard, config.hard_signal_threshold),
         thoughts=tuple(_thoughts(session, drawn)),
-        history=_history(dialogue, history_limit, now),
         awaiting=TurnSeen("user", asked.text, now - asked.iteration) if asked else None,
         drafts=_drafts(dialogue, drafts_limit, now),
         drafts_total=len(dialogue.drafts),
     )
+    context = context_of(session, view)
+    return view._replace(
+        memory=tuple(held.seen for held in context.memory),
+        history=tuple(_turn(turn, now) for turn in context.turns),
+    )
+
+
+def context_of(session: Session, view: View) -> Context:
+    """The artifacts and turns that stand in a view of a state, and why; what does not, and why."""
+    rest = render(view._replace(memory=(), history=()))
+    return assemble(session, view.user_time, estimate(rest) + HEADS)
 
 
 def thoughts_limit(session: Session) -> Limit:
@@ -81,20 +97,6 @@ def _drafts(dialogue: Dialogue, limit: Limit, now: int) -> tuple[DraftSeen, ...]
     return tuple(reversed(shown))
 
 
-def _history(dialogue: Dialogue, limit: Limit, now: int) -> tuple[TurnSeen, ...]:
-    """The newest turns, oldest first; one that does not fit is passed over, but the newest."""
-    shown: list[TurnSeen] = []
-    room = limit.chars
-    for exchange in reversed(dialogue.history):
-        if exchange.pruned or exchange.answer is None:
-            continue
-        for turn in (
-            TurnSeen("self", exchange.answer, now - exchange.answered),
-            TurnSeen("user", exchange.question, now - exchange.asked),
-        ):
-            if len(shown) == limit.count:
-                return tuple(reversed(shown))
-            if len(turn.text) <= room or not shown:
-                shown.append(turn)
-                room -= len(turn.text)
-    return tuple(reversed(shown))
+def _turn(turn: Turn, now: int) -> TurnSeen:
+    since = turn.exchange.asked if turn.sender == "user" else turn.exchange.answered
+    return TurnSeen(turn.sender, turn.text, now - since)

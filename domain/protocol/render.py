@@ -7,9 +7,18 @@ same view always renders to the same bytes: replay compares their sha256.
 """
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from domain.protocol.scalar import quoted, scalar
-from domain.protocol.view import DraftSeen, Limit, SignalSeen, ThoughtSeen, TurnSeen, View
+from domain.protocol.view import (
+    ArtifactSeen,
+    DraftSeen,
+    Limit,
+    SignalSeen,
+    ThoughtSeen,
+    TurnSeen,
+    View,
+)
 
 
 def render(view: View) -> str:
@@ -18,6 +27,9 @@ def render(view: View) -> str:
 
 
 def _document(view: View) -> Iterator[str]:
+    # first, since it changes least: a provider that caches what a prompt begins with knows it
+    if view.memory:
+        yield memory_part(view.memory)
     yield from _meta(view)
     if view.thoughts:
         yield "thinking_pool:  # a random sample, in no order\n"
@@ -38,6 +50,13 @@ def _document(view: View) -> Iterator[str]:
         yield f" ({shown} of {total} shown)\n" if total > shown else "\n"
         yield from map(_draft, view.drafts)
     yield from _orientation(view)
+
+
+@lru_cache(maxsize=64)
+def memory_part(shown: tuple[ArtifactSeen, ...]) -> str:
+    """The block that shows artifacts: made anew only when one that is shown has changed."""
+    heading = "memory:  # what earlier talk left, oldest first\n"
+    return heading + "".join(map(artifact_lines, shown))
 
 
 def _meta(view: View) -> Iterator[str]:
@@ -88,6 +107,19 @@ def _thought(thought: ThoughtSeen) -> str:
     head, body = scalar(thought.text, "    ")
     recalled = ", recalled: true" if thought.recalled else ""
     return f"  -{head}  # age: {thought.age}, cluster: {cluster}{recalled}\n{body}"
+
+
+def artifact_lines(artifact: ArtifactSeen) -> str:
+    """An artifact as an item of ``memory``."""
+    head, body = scalar(artifact.text, "    ")
+    marks = [
+        f"{artifact.type}: {artifact.id}",
+        *([f"status: {artifact.status}"] if artifact.status else []),
+        *([f"outcome: {artifact.outcome}"] if artifact.outcome else []),
+        *([f"part_of: {artifact.parent}"] if artifact.parent is not None else []),
+        *([f"when: {quoted(artifact.when)}"] if artifact.when else []),
+    ]
+    return f"  -{head}  # {', '.join(marks)}\n{body}"
 
 
 def _turn(turn: TurnSeen) -> str:

@@ -50,6 +50,22 @@ class DraftSeen(NamedTuple):
     user_seen: bool
 
 
+class ArtifactSeen(NamedTuple):
+    """Something that earlier talk left; it has no age, so that it stays the same in each prompt."""
+
+    id: int
+    type: Literal["effort", "fact", "event", "summary"]
+    text: str
+    status: Literal["open", "resolved"] | None = None
+    """Of an effort."""
+    outcome: Literal["done", "failed", "abandoned"] | None = None
+    """Of a resolved effort."""
+    parent: int | None = None
+    """The effort that it is a part of."""
+    when: str | None = None
+    """Of an event, and since when a fact holds."""
+
+
 class SignalSeen(NamedTuple):
     """The user's presence at some moment; ``time`` is local weekday and time, ``Sat 10:30``."""
 
@@ -85,6 +101,8 @@ class View(NamedTuple):
     hard_signals: HardSignals | None = None
     thoughts: tuple[ThoughtSeen, ...] = ()
     """The sample, in the order in which it was drawn."""
+    memory: tuple[ArtifactSeen, ...] = ()
+    """What stands for talk that is not shown, and what was learned from it, oldest first."""
     history: tuple[TurnSeen, ...] = ()
     """Accepted turns, oldest first."""
     awaiting: TurnSeen | None = None
