@@ -1,11 +1,13 @@
 """What the user does to the conversation."""
 
 from commands.command import Command, Decision
+from domain.actors import SYSTEM
 from domain.errors import AnswerFirst, NoSuchExchange, NothingChanges
-from domain.events import ExchangesPruned, MessageSent
+from domain.events import ExchangesPruned, MessageSent, SessionRenamed
 from domain.ids import ExchangeId
 from domain.session import Session
 from domain.texts import checked_text
+from domain.titles import title_of
 
 
 class SendMessage(Command):
@@ -14,15 +16,19 @@ class SendMessage(Command):
     text: str
 
     def decide(self, session: Session) -> Decision:
-        """An exchange opens."""
+        """An exchange opens; the first one says what a session without a title is about."""
         dialogue = session.dialogue
         if dialogue.awaiting is not None:
             raise AnswerFirst(session.id, len(dialogue.drafts))
+        text = checked_text(self.text)
         yield MessageSent(
             exchange=dialogue.next_exchange(session.upcoming),
-            text=checked_text(self.text),
+            text=text,
             iteration=session.upcoming,
         )
+        title = title_of(text)
+        if title is not None and dialogue.newest is None and session.title == session.id:
+            yield SessionRenamed(title=title).because(session.version + 1, by=SYSTEM)
 
 
 class PruneExchanges(Command):

@@ -1,8 +1,10 @@
 """Branching: one event, whatever the length of history."""
 
+from collections.abc import Iterable
+
 from commands.world import World
 from domain.errors import BadSetting
-from domain.events import Caused, SessionForked
+from domain.events import Caused, Event, SessionForked
 from domain.ids import SessionId
 from domain.log import Log
 from domain.recorded import Draw, Head
@@ -17,10 +19,12 @@ def fork_session(
     world: World,
     *,
     reason: str | None = None,
+    then: Iterable[Event] = (),
 ) -> Head:
     """Begin ``child`` with the parent's history up to ``version``, by reference.
 
-    The parent is untouched, and nothing is copied. It may be the middle of an exchange.
+    The parent is untouched, and nothing is copied. It may be the middle of an exchange. What
+    happens ``then`` is part of the beginning: there is no branch without it.
 
     Raises:
         SessionExists: the child's name is taken.
@@ -34,5 +38,6 @@ def fork_session(
     onto = log.head(parent, version)
     at = max(world.now(), *(recorded.at for recorded in log.pick(parent, [version])))
     forked = SessionForked(parent=parent, at_version=version, parent_hash=onto.hash, reason=reason)
-    draw = Draw([Caused(forked, version)], at, world.actor, world.command_id())
+    begun = [Caused(forked, version), *(Caused(event, version + 1) for event in then)]
+    draw = Draw(begun, at, world.actor, world.command_id())
     return log.begin(child, onto, draw)

@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 
 from commands.gatherer import Gatherer
 from commands.handle import Done, handle
-from commands.minds.mind import Mind, MindFailed, Reply, Request
+from commands.minds.mind import Addressed, Mind, MindFailed, Reply, Request
 from commands.recording import RecordIteration
 from commands.world import World
 from domain.actors import Actor
@@ -72,7 +72,9 @@ class Prepared(NamedTuple):
     exchange: ExchangeId
 
 
-def prepare(session: Session, mind: Mind, user_time: str, memory: Memory | None = None) -> Prepared:
+def prepare(
+    session: Session, mind: Addressed, user_time: str, memory: Memory | None = None
+) -> Prepared:
     """Draw a sample, render the prompt, and note all that is needed to do so again.
 
     Args:

@@ -7,10 +7,12 @@ from itertools import islice
 from domain.errors import AmbiguousRef, NoSuchMoment
 from domain.events import DraftEmitted, MessageSent, MindInvoked, SessionLabelled
 from domain.ids import SessionId
+from domain.lives import BRINGING_KINDS, brought
 from domain.log import Log
 from domain.nearest import nearest
 from domain.recorded import Recorded
 from domain.refs import (
+    AtArtifact,
     AtDraft,
     AtExchange,
     AtHead,
@@ -55,10 +57,9 @@ def resolve(log: Log, session: SessionId, ref: Ref, *, upto: int | None = None) 
         case AtExchange(exchange, draft):
             return _exchange(log, session, head, exchange, draft)
         case AtDraft(index):
-            asked = log.newest(session, ["message.sent"], upto=head)
-            if asked is None:
-                raise NoSuchMoment(session, f"draft:{index}", [])
-            return _draft(log, session, head, asked, index, f"draft:{index}")
+            return _newest_draft(log, session, head, index)
+        case AtArtifact(what, version):
+            return _artifact(log, session, head, what, version)
         case AtLabel(label):
             return _label(log, session, head, label)
         case AtTime(time):
@@ -146,6 +147,13 @@ def _near(log: Log, session: SessionId, head: int, behind: Recorded | None) -> l
     return list(dict.fromkeys(_id(r) for r in (before, behind, newest) if r))
 
 
+def _newest_draft(log: Log, session: SessionId, head: int, index: int) -> int:
+    asked = log.newest(session, ["message.sent"], upto=head)
+    if asked is None:
+        raise NoSuchMoment(session, f"draft:{index}", [])
+    return _draft(log, session, head, asked, index, f"draft:{index}")
+
+
 def _draft(log: Log, session: SessionId, head: int, asked: Recorded, index: int, ref: str) -> int:
     having: list[str] = []
     kinds, later = ("draft.emitted", "message.sent"), 0
@@ -160,6 +168,19 @@ def _draft(log: Log, session: SessionId, head: int, asked: Recorded, index: int,
                 return recorded.version
             having.append(f"{ref.rpartition(':')[0]}:{event.index}")
     raise NoSuchMoment(session, ref, having[-3:])
+
+
+def _artifact(log: Log, session: SessionId, head: int, what: str, version: int) -> int:
+    def of(recorded: Recorded | None) -> str | None:
+        artifact = brought(recorded.event, recorded.version) if recorded else None
+        return artifact.type if artifact is not None else None
+
+    found = next(iter(log.pick(session, [version])), None) if 1 <= version <= head else None
+    if of(found) is not None and what in {of(found), "artifact"}:
+        return version
+    newest = log.newest(session, BRINGING_KINDS, upto=head)
+    near = dict.fromkeys(f"{of(r)}:{r.version}" for r in (found, newest) if r and of(r))
+    raise NoSuchMoment(session, f"{what}:{version}", near)
 
 
 def _label(log: Log, session: SessionId, head: int, label: str) -> int:

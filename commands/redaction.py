@@ -8,13 +8,16 @@ from commands.moments import find_exchange
 from commands.world import World
 from domain.events import (
     REDACTED,
+    DetectorInvoked,
     DraftEmitted,
     Event,
     MessageSent,
     MindInvoked,
     ThoughtAdded,
     ThoughtEmbedded,
+    ToolUsed,
 )
+from domain.events.thinking import unpacked
 from domain.ids import SessionId
 from domain.recorded import Draw, Recorded
 from domain.texts import checked_text
@@ -81,7 +84,7 @@ def _vectors(log: EventLog, thought: Recorded) -> Iterator[Recorded]:
 
 
 def whole_exchange(log: EventLog, session: SessionId, exchange: str, upto: int) -> list[Recorded]:
-    """All that was said in an exchange: its message, its drafts, the replies they came from.
+    """All that was said in an exchange: its message, its drafts, their replies, what tools said.
 
     Raises:
         NoSuchMoment, AmbiguousRef: there is none of that name, or several.
@@ -90,7 +93,7 @@ def whole_exchange(log: EventLog, session: SessionId, exchange: str, upto: int) 
     if isinstance(asked.event, MessageSent):
         exchange = asked.event.exchange
     said = [asked]
-    kinds = ("draft.emitted", "mind.invoked", "message.sent")
+    kinds = ("draft.emitted", "mind.invoked", "message.sent", "tool.used")
     following: int | None = None
     for recorded in log.read(session, after=asked.version, kinds=kinds):
         event = recorded.event
@@ -100,6 +103,8 @@ def whole_exchange(log: EventLog, session: SessionId, exchange: str, upto: int) 
             following = recorded.version
         elif isinstance(event, DraftEmitted) and event.exchange == exchange:
             said += with_its_reply(log, session, recorded.version)
+        elif isinstance(event, ToolUsed):
+            said += [recorded] if event.exchange == exchange else []
         elif isinstance(event, MindInvoked) and asked.version <= event.based_on < (
             following or recorded.version
         ):
@@ -132,6 +137,8 @@ def texts(event: Event) -> list[str]:
     """What people or minds said in an event."""
     if isinstance(event, MindInvoked):
         return [event.output, *_flat(event.repairs), *_flat(event.error)]
+    if isinstance(event, DetectorInvoked):
+        return [*([unpacked(event.raw)] if event.raw else []), *_flat(event.error)]
     said = [_flat(getattr(event, name)) for name in event.content]
     return [text for some in said for text in some if text != REDACTED]
 

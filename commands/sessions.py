@@ -27,6 +27,7 @@ from domain.protocol.prompts import PROTOCOL
 from domain.recorded import BEGINNING, Draw
 from domain.session import Session
 from domain.texts import checked_text
+from domain.titles import title_of
 
 LABEL_LENGTH = 80
 
@@ -53,7 +54,7 @@ def start_session(
     for key, value in (settings or {}).items():
         config = changed(config, key, value)
     started = SessionStarted(
-        title=checked_text(title, "title") if title else session,
+        title=checked_text(title, "title") if title else title_of(message or "") or session,
         config=config.model_dump(),
         protocol=PROTOCOL,
         seed=world.seed(),

@@ -110,12 +110,12 @@ class States:
     ) -> Session:
         """The state behind events that are in the log now."""
         state = known.state
-        for (event, cause, by), position in zip(draw.events, positions, strict=True):
+        for (event, cause, by, at), position in zip(draw.events, positions, strict=True):
             recorded = Recorded(
                 session,
                 state.version + 1,
                 position,
-                draw.at,
+                draw.at if at is None else at,
                 by or draw.actor,
                 draw.command,
                 cause,

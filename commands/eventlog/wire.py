@@ -88,10 +88,10 @@ class EventMapper(Mapper[str]):
 
     def payload(self, caused: Caused, draw: Draw) -> bytes:
         """The bytes that the chain seals."""
-        event, cause, by = caused
+        event, cause, by, at = caused
         envelope: dict[str, Any] = {
             "schema": event.schema_version,
-            "at": draw.at,
+            "at": draw.at if at is None else at,
             "actor": str(by or draw.actor),
             "command": draw.command,
         }

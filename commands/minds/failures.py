@@ -115,5 +115,9 @@ def refused(
     else:
         what = f"refused the request{why}: change it before you try again"
     return MindFailed(
-        f"{asked.name} {what}.", retryable=retryable, retry_after=retry_after, partial=partial
+        f"{asked.name} {what}.",
+        retryable=retryable,
+        retry_after=retry_after,
+        partial=partial,
+        status=status,
     )

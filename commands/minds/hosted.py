@@ -93,11 +93,12 @@ class HostedMind:
         try:
             # the libraries count the silence between two bytes; this counts the whole attempt
             async with asyncio.timeout(request.timeout), opening() as model:
+                form = services.form(model, request.schema)
                 if listener is None:
-                    response = await services.ask(model, turns, settings)
+                    response = await services.ask(model, turns, settings, form)
                 else:
                     hear = _hearing(listener, arriving)
-                    response = await services.listen(model, turns, settings, hear)
+                    response = await services.listen(model, turns, settings, form, hear)
         except _Unheard as unheard:
             return unheard.cause
         except TimeoutError:

@@ -122,15 +122,16 @@ def _question(request: Request) -> dict[str, Any]:
     messages = [{"role": "system", "content": request.system}]
     for prompt, reply in request.examples:
         messages += [{"role": "user", "content": prompt}, {"role": "assistant", "content": reply}]
-    messages.append({"role": "user", "content": request.prompt})
+    messages.append({"role": "user", "content": _harmless(request.prompt)})
+    own = request.schema is None
     return {
         "messages": messages,
-        "max_tokens": min(request.max_tokens, MOST_TOKENS),
+        "max_tokens": min(request.max_tokens, MOST_TOKENS) if own else request.max_tokens,
         "temperature": 0.7 if request.temperature is None else request.temperature,
         "top_p": 0.95,
         "repeat_penalty": 1.1,
         "seed": request.seed % 2**32,
-        "json_schema": SCHEMA,
+        "json_schema": SCHEMA if own else request.schema,
         # the system prompt and the examples never change, so they are read only once
         "cache_prompt": True,
         "stream": True,
@@ -138,6 +139,15 @@ def _question(request: Request) -> dict[str, Any]:
         # chunks while the prompt is read, so that a timeout or Ctrl-C need not wait for its end
         "return_progress": True,
     }
+
+
+def _harmless(prompt: str) -> str:
+    """The prompt without what the engine would take for its own marks of turns.
+
+    It reads ``<|im_end|>`` as the end of a turn wherever it stands, so that whoever writes it into
+    a message could put words into the mouth of the system.
+    """
+    return prompt.replace("<|", "<\u200b|").replace("<\uff5c", "<\u200b\uff5c")
 
 
 def threads_of(env: Mapping[str, str]) -> int:

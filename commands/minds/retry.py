@@ -89,6 +89,7 @@ class Patient:
             partial=partial,
             attempts=attempt,
             latency_ms=self._since(began),
+            status=failure.status,
         )
 
     def _since(self, began: float) -> int:

@@ -4,7 +4,7 @@ The client libraries come with a provider's own retries, which are off, and with
 """
 
 import warnings
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, cast
 
@@ -20,7 +20,8 @@ from pydantic_ai.messages import (
     TextPartDelta,
     UserPromptPart,
 )
-from pydantic_ai.models import Model
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.profiles.openai import OpenAIModelProfile
 from pydantic_ai.settings import ModelSettings
 
@@ -126,19 +127,36 @@ def settings(service: Service, request: Request) -> ModelSettings:
     return cast("ModelSettings", chosen)
 
 
-async def ask(model: Model[Any], turns: list[ModelMessage], chosen: ModelSettings) -> ModelResponse:
+def form(model: Model[Any], schema: Mapping[str, Any] | None) -> ModelRequestParameters:
+    """What the reply is held to: a JSON schema, where there is one and the model can be held."""
+    if schema is None or not model.profile.get("supports_json_schema_output", False):
+        return ModelRequestParameters()
+    held = OutputObjectDefinition(json_schema=dict(schema), name="reply", strict=True)
+    return ModelRequestParameters(output_mode="native", output_object=held)
+
+
+async def ask(
+    model: Model[Any],
+    turns: list[ModelMessage],
+    chosen: ModelSettings,
+    held: ModelRequestParameters,
+) -> ModelResponse:
     """One request, answered as a whole."""
-    return await model_request(model, turns, model_settings=chosen)
+    return await model_request(model, turns, model_settings=chosen, model_request_parameters=held)
 
 
 async def listen(
     model: Model[Any],
     turns: list[ModelMessage],
     chosen: ModelSettings,
+    held: ModelRequestParameters,
     hear: Callable[[str], bool],
 ) -> ModelResponse:
     """One request, answered piece by piece until its end or until ``hear`` returns False."""
-    async with model_request_stream(model, turns, model_settings=chosen) as stream:
+    asking = model_request_stream(
+        model, turns, model_settings=chosen, model_request_parameters=held
+    )
+    async with asking as stream:
         async for event in stream:
             piece = _text_of(event)
             if piece and not hear(piece):

@@ -1,0 +1,1 @@
+"""Artifacts: what people wish about them, and what is found, kept and let go on its own."""
