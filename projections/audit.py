@@ -39,6 +39,24 @@ VERBS = {
     "session.renamed": "rename",
     "session.archived": "archive",
     "session.restored": "archive",
+    "effort.resolved": "effort resolve",
+    "effort.reopened": "effort reopen",
+    "effort.opened": "effort open",
+    "effort.branched": "effort work",
+    "effort.focused": "effort work",
+    "effort.expanded": "effort expand",
+    "effort.collapsed": "effort collapse",
+    "fact.superseded": "fact supersede",
+    "fact.learned": "fact learn",
+    "event.noted": "event note",
+    "artifact.imported": "artifact import",
+    "artifact.edited": "artifact edit",
+    "artifact.merged": "artifact merge",
+    "artifact.rejected": "artifact reject",
+    "artifact.linked": "artifact link",
+    "artifact.excluded": "artifact exclude",
+    "exchange.routed": "artifact route",
+    "artifact.recalled": "artifact recall",
 }
 """The command behind a wish: that of the first of these kinds that the wish became.
 
@@ -142,7 +160,7 @@ def command_of(wish: Sequence[Recorded], running: str) -> str:
     if verb == "new" and wish[0].position == 1:
         return "init"
     if any(isinstance(getattr(r.event, "source", None), Source) for r in wish):
-        return "pick"
+        return verb if verb.startswith(("effort", "fact", "artifact")) else "pick"
     if verb == "think" and any(getattr(r.event, "origin", None) == "imported" for r in wish):
         return "import"
     return verb

@@ -4,7 +4,10 @@ from typing import Literal, NamedTuple
 
 from domain.errors import NoSuchMoment, NoSuchSession
 from domain.events import (
+    ArtifactImported,
     DraftEmitted,
+    EventNoted,
+    FactLearned,
     MessageSent,
     MindInvoked,
     SessionForked,
@@ -12,14 +15,29 @@ from domain.events import (
     ThoughtAdded,
 )
 from domain.ids import SessionId
+from domain.lives import touched
 from domain.log import Log
 from domain.recorded import Recorded
 from projections.timeline import summary
 
-Way = Literal["because of", "based on", "in answer to", "after", "branched at", "picked from"]
+Way = Literal[
+    "because of",
+    "based on",
+    "in answer to",
+    "after",
+    "branched at",
+    "picked from",
+    "came from",
+    "tells of",
+]
 """Why one event stands behind another: its recorded cause, the newest event that a mind was shown,
 the message that awaited, the acceptance or iteration before, the moment of a branch, the event of
-another session that was picked."""
+another session that was picked, the message that an artifact came from, the artifact that it tells
+of."""
+
+
+_PICKED = (MessageSent, DraftEmitted, ThoughtAdded, ArtifactImported, FactLearned, EventNoted)
+"""What may have come from another session."""
 
 
 class Told(NamedTuple):
@@ -109,25 +127,20 @@ def causes(log: Log, session: SessionId, start: Recorded, most: int) -> tuple[St
     return tuple(found)
 
 
-def _before(
-    log: Log, session: SessionId, recorded: Recorded, *, shown: bool
-) -> tuple[Way, SessionId, Recorded] | None:
-    event = recorded.event
-    if isinstance(event, MessageSent | DraftEmitted | ThoughtAdded):
-        origin = picked(log, event.source)
-        if origin is not None and origin.here:
-            there = SessionId(origin.session)
-            (source,) = log.pick(there, [origin.version])
-            return "picked from", there, source
-    cause = at_version(log, session, recorded.cause) if recorded.cause is not None else None
-    if cause is not None and cause.version < recorded.version:
-        way: Way = "because of"
-        if isinstance(event, MindInvoked):
-            way = "in answer to" if isinstance(cause.event, MessageSent) else "based on"
-        elif isinstance(event, SessionForked):
-            way = "branched at"
-        return way, session, cause
-    if isinstance(event, MessageSent):
+_Before = tuple[Way, SessionId, Recorded]
+"""An event that stands behind another, the session to look on in, and how they belong together."""
+
+
+def _before(log: Log, session: SessionId, recorded: Recorded, *, shown: bool) -> _Before | None:
+    before = (
+        _elsewhere(log, recorded)
+        or _message(log, session, recorded)
+        or _cause(log, session, recorded)
+        or _artifact(log, session, recorded)
+    )
+    if before is not None:
+        return before
+    if isinstance(recorded.event, MessageSent):
         accepted = log.newest(session, ["draft.accepted"], upto=recorded.version - 1)
         return ("after", session, accepted) if accepted is not None else None
     if not shown:
@@ -138,3 +151,43 @@ def _before(
         return None
     answers = isinstance(earlier.event, MessageSent)
     return ("in answer to" if answers else "after"), session, earlier
+
+
+def _elsewhere(log: Log, recorded: Recorded) -> _Before | None:
+    """The event of another session that it was picked from."""
+    event = recorded.event
+    origin = picked(log, event.source) if isinstance(event, _PICKED) else None
+    if origin is None or not origin.here:
+        return None
+    there = SessionId(origin.session)
+    (source,) = log.pick(there, [origin.version])
+    return "picked from", there, source
+
+
+def _message(log: Log, session: SessionId, recorded: Recorded) -> _Before | None:
+    """The newest message or draft that an artifact came from."""
+    messages: tuple[int, ...] = getattr(recorded.event, "messages", ())
+    for one in log.pick(session, [v for v in messages[-1:] if v < recorded.version]):
+        return "came from", session, one
+    return None
+
+
+def _cause(log: Log, session: SessionId, recorded: Recorded) -> _Before | None:
+    """The recorded cause."""
+    cause = at_version(log, session, recorded.cause) if recorded.cause is not None else None
+    if cause is None or cause.version >= recorded.version:
+        return None
+    way: Way = "because of"
+    if isinstance(recorded.event, MindInvoked):
+        way = "in answer to" if isinstance(cause.event, MessageSent) else "based on"
+    elif isinstance(recorded.event, SessionForked):
+        way = "branched at"
+    return way, session, cause
+
+
+def _artifact(log: Log, session: SessionId, recorded: Recorded) -> _Before | None:
+    """The artifact that it tells of."""
+    about = [id_ for id_ in touched(recorded.event)[:1] if id_ < recorded.version]
+    for one in log.pick(session, about):
+        return "tells of", session, one
+    return None

@@ -37,12 +37,15 @@ from domain.events import (
     ThoughtAdded,
     ThoughtClustered,
     ThoughtEmbedded,
+    ToolUsed,
 )
 from domain.ids import SessionId
 from domain.log import Log
 from domain.recorded import Recorded
+from projections.artifact_deeds import ENTRIES
 from projections.effects import (
     Effect,
+    Entry,
     Facts,
     Heard,
     Offered,
@@ -67,15 +70,6 @@ class Deed(NamedTuple):
     """Empty where the deed says it all."""
     facts: Facts
     redacted: bool
-
-
-class Entry(NamedTuple):
-    """A deed as it enters the book."""
-
-    what: str
-    effect: str | None
-    """None where later events tell."""
-    facts: Facts
 
 
 class Book:
@@ -374,6 +368,7 @@ _ENTRIES: dict[type[Event], Callable[[Book, Recorded, Any], Entry | None]] = {
     ConfigChanged: _configured,
     MessageSent: _asked,
     ExchangesPruned: _pruned,
+    ToolUsed: _nothing,
     DraftEmitted: _drafted,
     DraftSeen: _seen,
     DraftAccepted: _accepted,
@@ -388,6 +383,7 @@ _ENTRIES: dict[type[Event], Callable[[Book, Recorded, Any], Entry | None]] = {
     MindSignalled: _nothing,
     SignalChanged: _present_now,
     NoteAdded: _noted,
+    **ENTRIES,
     RunStarted: _run_started,
     RunStopped: _run_stopped,
     EventRedacted: _redacted,

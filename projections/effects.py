@@ -20,6 +20,15 @@ class Effect(NamedTuple):
     facts: Facts
 
 
+class Entry(NamedTuple):
+    """A deed as it enters the book."""
+
+    what: str
+    effect: str | None
+    """None where later events tell."""
+    facts: Facts
+
+
 class Offered(NamedTuple):
     """A draft of the open exchange."""
 

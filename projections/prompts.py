@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeGuard, get_args
 
 from domain.events import MessageSent, MindInvoked, SignalChanged, ThoughtAdded
 from domain.ids import SessionId
+from domain.lives import touched
 from domain.log import Log
 from domain.pool import Thought
 from domain.protocol.dialects import prompt_text
@@ -19,6 +20,12 @@ from domain.protocol.view import View
 from domain.recorded import Recorded
 from domain.sampling import Recalled, Sample
 from domain.session import Session
+
+_WORDS = (
+    *("effort.opened", "effort.resolved", "fact.learned", "event.noted", "context.compacted"),
+    *("artifact.edited", "artifact.imported", "artifact.recalled"),
+)
+"""What gives artifacts the words that a mind reads."""
 
 
 class Reprompt(NamedTuple):
@@ -71,11 +78,26 @@ def system_hash(dialect: str) -> bytes | None:
     return system_prompt(dialect).sha256 if _is_known(dialect) else None
 
 
+def sections(prompt: str) -> dict[str, str]:
+    """The blocks of a prompt by name, in its order; ``awaiting`` is one beside ``dialogue``."""
+    found: dict[str, list[str]] = {}
+    name = ""
+    # nobody's text reaches a column where structure is read
+    for line in prompt.removesuffix("\n").split("\n"):
+        if line and not line.startswith(" "):
+            name = line.partition(":")[0]
+        elif line == "  awaiting:" and name == "dialogue":
+            name = "awaiting"
+        found.setdefault(name, []).append(line)
+    return {name: "".join(f"{line}\n" for line in lines) for name, lines in found.items()}
+
+
 def redacted(log: Log, session: SessionId, recorded: Recorded) -> list[Recorded]:
     """What was taken away since, of all that the prompt of an invocation was made from.
 
     The reason why a prompt can no longer be rendered as it was, where there is one; read only
-    as far back as the pool and the dialogue of that moment reach. In order of versions.
+    as far back as the pool, the dialogue and the artifacts of that moment reach. In order of
+    versions.
     """
     invoked = recorded.event
     if not isinstance(invoked, MindInvoked):
@@ -85,6 +107,7 @@ def redacted(log: Log, session: SessionId, recorded: Recorded) -> list[Recorded]
         *log.pick(session, invoked.sampled),
         *_pool(log, session, state),
         *_dialogue(log, session, state),
+        *_artifacts(log, session, state),
         *_signals(log, session, state),
     )
     gone = {recorded.version: recorded for recorded in sources if recorded.redacted}
@@ -116,6 +139,16 @@ def _dialogue(log: Log, session: SessionId, state: Session) -> Iterator[Recorded
             break
     drafts = [exchange.draft_version for exchange in past]
     yield from log.pick(session, [*drafts, *(draft.version for draft in dialogue.drafts)])
+
+
+def _artifacts(log: Log, session: SessionId, state: Session) -> Iterator[Recorded]:
+    """What gave the artifacts on the shelf their words: one without room may have been shown."""
+    held = {artifact.id for artifact in state.shelf.artifacts}
+    if not held:
+        return
+    for r in log.read(session, after=min(held) - 1, upto=state.version, kinds=_WORDS):
+        if r.version in held or not held.isdisjoint(touched(r.event)):
+            yield r
 
 
 def _signals(log: Log, session: SessionId, state: Session) -> Iterator[Recorded]:

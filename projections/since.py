@@ -25,10 +25,14 @@ from domain.recorded import Recorded
 COUNTED = frozenset(
     {
         *("draft.seen", "mind.signalled", "thought.embedded", "thought.clustered"),
-        *("clustering.calibrated", "run.started", "run.stopped"),
+        *("clustering.calibrated", "run.started", "run.stopped", "tool.used"),
+        *("detector.invoked", "exchange.routed", "context.compacted", "artifacts.evicted"),
+        *("effort.expanded", "effort.collapsed", "effort.focused"),
     }
 )
 """Kinds that are counted and not listed: they tell how the rest came about."""
+
+_CHANGES = (*("edited", "merged", "rejected", "linked", "imported", "excluded", "recalled"),)
 
 FAMILIES = {
     "cluster.formed": "clusters",
@@ -39,6 +43,11 @@ FAMILIES = {
     "exchanges.pruned": "pruned",
     "replay.begun": "session",
     "event.redacted": "redactions",
+    "event.noted": "events",
+    **dict.fromkeys(("effort.opened", "effort.resolved", "effort.reopened"), "efforts"),
+    "effort.branched": "efforts",
+    **dict.fromkeys(("fact.learned", "fact.superseded"), "facts"),
+    **dict.fromkeys((f"artifact.{how}" for how in _CHANGES), "artifacts"),
 }
 """Under which name an event is listed; any other under the first word of its kind."""
 

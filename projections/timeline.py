@@ -4,17 +4,38 @@ from collections.abc import Callable
 from typing import Any
 
 from domain.events import (
+    ArtifactEdited,
+    ArtifactExcluded,
+    ArtifactImported,
+    ArtifactLinked,
+    ArtifactMerged,
+    ArtifactRecalled,
+    ArtifactRejected,
+    ArtifactsEvicted,
     ClusterFormed,
     ClusteringCalibrated,
     ClusterMerged,
     ClusterSplit,
     ConfigChanged,
+    ContextCompacted,
+    DetectorInvoked,
     DraftAccepted,
     DraftEmitted,
     DraftSeen,
+    EffortBranched,
+    EffortCollapsed,
+    EffortExpanded,
+    EffortFocused,
+    EffortOpened,
+    EffortReopened,
+    EffortResolved,
     Event,
+    EventNoted,
     EventRedacted,
+    ExchangeRouted,
     ExchangesPruned,
+    FactLearned,
+    FactSuperseded,
     MessageSent,
     MindInvoked,
     MindSignalled,
@@ -33,6 +54,7 @@ from domain.events import (
     ThoughtAdded,
     ThoughtClustered,
     ThoughtEmbedded,
+    ToolUsed,
 )
 
 
@@ -94,6 +116,92 @@ def _clustered(e: ThoughtClustered) -> str:
     return f"thought {e.thought}: {e.how}, {where}{was} (similarity {e.similarity:.2f})"
 
 
+def _opened(e: EffortOpened) -> str:
+    return e.goal + (f" (part of {e.parent})" if e.parent is not None else "")
+
+
+def _resolved(e: EffortResolved) -> str:
+    how = "" if e.outcome == "done" else f" ({e.outcome})"
+    where = f" (resolved in {e.source.session})" if e.source else ""
+    return f"effort {e.effort}{how}{where}: {e.resolution}"
+
+
+def _because(e: ArtifactRejected | FactSuperseded | EffortReopened) -> str:
+    return f": {e.reason}" if e.reason else ""
+
+
+def _learned(e: FactLearned) -> str:
+    notes = [
+        *([f"in effort {e.effort}"] if e.effort is not None else []),
+        *([f"since {e.since}"] if e.since else []),
+        *([_from(e.source)] if e.source else []),
+    ]
+    return e.statement + (f" ({', '.join(notes)})" if notes else "")
+
+
+def _from(source: Source) -> str:
+    return f"from {source.session}@{source.version}"
+
+
+def _time(when: str | None, expires: str | None, source: Source | None) -> str:
+    times = [
+        *([when] if when else []),
+        *([f"until {expires}"] if expires else []),
+        *([_from(source)] if source else []),
+    ]
+    return f" ({', '.join(times)})" if times else ""
+
+
+def _edited(e: ArtifactEdited) -> str:
+    words = [
+        *([e.text] if e.text is not None else []),
+        *([f"=> {e.resolution}"] if e.resolution is not None else []),
+    ]
+    said = f": {' '.join(words)}" if words else ""
+    return f"{e.artifact}{_time(e.when, e.expires, e.source)}{said}"
+
+
+def _imported(e: ArtifactImported) -> str:
+    follows = ", followed" if e.follow else ""
+    ended = f" => {e.resolution}" if e.resolution is not None else ""
+    return f"{e.type} ({_from(e.source)}{follows}): {e.text}{ended}"
+
+
+def _recalled(e: ArtifactRecalled) -> str:
+    ended = f" => {e.resolution}" if e.resolution is not None else ""
+    by = f" (by “{e.words}”)" if e.words else ""
+    return f"{e.type} {e.artifact}{by}: {e.text}{ended}"
+
+
+def _routed(e: ExchangeRouted) -> str:
+    where = f"effort {e.effort}" if e.effort is not None else "no effort"
+    speaks = f", speaks of {_members(e.mentions)}" if e.mentions else ""
+    by = f" (by “{e.words}”)" if e.words else ""
+    return f"{e.exchange} belongs to {where}{speaks}{by}"
+
+
+def _compacted(e: ContextCompacted) -> str:
+    names = ", ".join(e.exchanges[:4])
+    more = f" and {len(e.exchanges) - 4} more" if len(e.exchanges) > 4 else ""
+    tokens = f" ({e.how}, {e.tokens_before} → {e.tokens_after} tokens)"
+    if e.summary is not None:
+        return f"{names}{more}{tokens}: {e.summary}"
+    return f"{names}{more}: effort {e.effort} stands for them{tokens}"
+
+
+def _looked(e: DetectorInvoked) -> str:
+    model = f", {e.model}" if e.model else ""
+    cost = f", ${e.cost_usd:.4f}" if e.cost_usd else ""
+    error = f": {e.error}" if e.error else ""
+    return f"{e.exchange} by {e.found_by}{model}, {e.latency_ms / 1000:.1f} s{cost}{error}"
+
+
+def _used(e: ToolUsed) -> str:
+    failed = " (failed)" if e.failed else ""
+    result = f" → {e.result}" if e.result is not None else ""
+    return f"{e.exchange}, {e.name}{failed}: {e.arguments}{result}"
+
+
 _SUMMARY: dict[type[Event], Callable[[Any], str]] = {
     SessionStarted: lambda e: f"{e.title}, {e.config.get('model')}",
     SessionForked: lambda e: (
@@ -131,6 +239,32 @@ _SUMMARY: dict[type[Event], Callable[[Any], str]] = {
     ),
     SignalChanged: _signal,
     NoteAdded: lambda e: e.text + (f" (about {_members(e.about)})" if e.about else ""),
+    ToolUsed: _used,
+    EffortOpened: _opened,
+    EffortResolved: _resolved,
+    EffortReopened: lambda e: f"effort {e.effort}{_because(e)}",
+    EffortExpanded: lambda e: f"effort {e.effort}",
+    EffortCollapsed: lambda e: f"effort {e.effort}",
+    EffortBranched: lambda e: f"effort {e.effort} is worked on in {e.branch}",
+    EffortFocused: lambda e: f"effort {e.effort}",
+    FactLearned: _learned,
+    FactSuperseded: lambda e: (
+        f"fact {e.fact}" + (f" by {e.by}" if e.by is not None else "") + _because(e)
+    ),
+    EventNoted: lambda e: e.what + _time(e.when, e.expires, e.source),
+    ArtifactEdited: _edited,
+    ArtifactMerged: lambda e: f"{e.artifact} into {e.into}",
+    ArtifactRejected: lambda e: f"{e.artifact}{_because(e)}",
+    ArtifactLinked: lambda e: f"{e.artifact} {e.relation} {e.to}",
+    ArtifactImported: _imported,
+    ArtifactExcluded: lambda e: (
+        f"{e.artifact} is {'kept from' if e.excluded else 'shown to'} the mind"
+    ),
+    ArtifactsEvicted: lambda e: f"{_members(e.artifacts)}, in turn {e.turn}",
+    ArtifactRecalled: _recalled,
+    ExchangeRouted: _routed,
+    ContextCompacted: _compacted,
+    DetectorInvoked: _looked,
     RunStarted: lambda e: f"{e.mode}, {'exactly' if e.exact else 'at most'} {e.limit}",
     RunStopped: _stopped,
     EventRedacted: lambda e: f"event {e.version} ({e.what}): {e.reason}",

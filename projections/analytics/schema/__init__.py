@@ -6,6 +6,7 @@ that forks have of their own; what a branch *sees* is ``…_of('branch')``.
 """
 
 from domain.recorded import Plain
+from projections.analytics.schema.artifacts import ARTIFACTS
 from projections.analytics.schema.dialogue import DIALOGUE
 from projections.analytics.schema.sessions import SESSIONS
 from projections.analytics.schema.table import (
@@ -46,4 +47,4 @@ EVENTS = Table(
     {},
 )
 
-TABLES: tuple[Table, ...] = (*SESSIONS, *DIALOGUE, *THINKING)
+TABLES: tuple[Table, ...] = (*SESSIONS, *DIALOGUE, *THINKING, *ARTIFACTS)

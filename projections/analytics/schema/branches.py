@@ -22,6 +22,11 @@ _SIMPLE = (
     "notes",
     "redactions",
     "interventions",
+    "artifact_changes",
+    "routes",
+    "compactions",
+    "looks",
+    "tool_uses",
 )
 _PARAMETERS = "(_branch, at_version := NULL, at_time := NULL)"
 _PATH = """CREATE OR REPLACE MACRO path_of(_branch) AS TABLE

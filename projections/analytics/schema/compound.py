@@ -57,4 +57,38 @@ SELECT c.position, c.session, c.version, c.time, c.cluster, c.what AS began_as,
 FROM c LEFT JOIN m USING ({key}) WHERE c.what <> 'merged'"""  # noqa: S608 — our own names
 
 
-COMPOUND = {"exchanges": exchanges, "runs": runs, "clusters": clusters}
+def artifacts(source: Source) -> str:
+    """Artifacts with their newest words, and what became of them."""
+    key = f"{source.key}artifact"
+    newest, ends = "{} FILTER (change {})", "'superseded', 'merged', 'rejected', 'recalled'"
+    words = newest.format("arg_max(text, version)", "= 'edited'")
+    ending = newest.format(
+        "arg_max(CASE WHEN change <> 'reopened' THEN text END, version)",
+        "IN ('resolved', 'resolution', 'reopened')",
+    )
+    return f"""WITH a AS ({source.of("base.artifacts")}), c AS (
+  SELECT {key}, {words} AS words,
+    {newest.format("arg_max(change, version)", "IN ('resolved', 'reopened')")} AS ending,
+    {newest.format("max(version)", "IN ('resolved', 'reopened')")} AS ended,
+    {ending} AS resolution,
+    {newest.format("arg_max(outcome, version)", "= 'resolved'")} AS outcome,
+    {newest.format("arg_max(change, version)", f"IN ({ends})")} AS gone,
+    {newest.format("arg_max(other, version)", "IN ('superseded', 'merged')")} AS other,
+    {newest.format("arg_max(change, version)", "IN ('evicted', 'recalled')")} AS place,
+    {newest.format("arg_max(change, version)", "IN ('excluded', 'included')")} AS wanted
+  FROM ({source.of("artifact_changes")}) GROUP BY {key}
+)
+SELECT a.position, a.session, a.version, a.time, a.artifact, a.type,
+  coalesce(c.words, a.text) AS text,
+  CASE WHEN c.gone <> 'recalled' THEN c.gone WHEN c.ending = 'resolved' THEN 'resolved'
+    WHEN c.ending = 'reopened' THEN 'open' ELSE a.status END AS status,
+  CASE WHEN c.ended IS NULL THEN a.resolution ELSE c.resolution END AS resolution,
+  CASE WHEN c.ending = 'resolved' THEN c.outcome END AS outcome,
+  CASE WHEN c.ending = 'resolved' THEN c.ended END AS resolved_version, a.parent, c.other,
+  a.starts, a.ends, coalesce(c.place = 'evicted', false) AS evicted,
+  coalesce(c.wanted = 'excluded', false) AS excluded, a.messages, a.found_by,
+  a.origin_session, a.origin_version, a.redacted
+FROM a LEFT JOIN c USING ({key})"""  # noqa: S608 — our own names
+
+
+COMPOUND = {"exchanges": exchanges, "runs": runs, "clusters": clusters, "artifacts": artifacts}

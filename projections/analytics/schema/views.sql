@@ -51,6 +51,15 @@ COMMENT ON COLUMN sessions.events IS 'how many events it holds itself';
 COMMENT ON COLUMN sessions.archived IS 'put away';
 COMMENT ON COLUMN sessions.position IS 'place of its first event in the order of the store';
 
+COMMENT ON VIEW artifacts IS 'What conversations left, with its newest words, in the session that found it; for what became of it in a branch: artifacts_of.';
+COMMENT ON COLUMN artifacts.text IS 'the goal, the statement, what happens, or the summary, as last edited';
+COMMENT ON COLUMN artifacts.status IS 'open, resolved, current, superseded, merged or rejected';
+COMMENT ON COLUMN artifacts.outcome IS 'of a resolved effort: done, failed or abandoned';
+COMMENT ON COLUMN artifacts.resolved_version IS 'version at which an effort was resolved';
+COMMENT ON COLUMN artifacts.other IS 'the artifact that supersedes it or that it was merged into';
+COMMENT ON COLUMN artifacts.evicted IS 'it has left the context, since nobody spoke of it';
+COMMENT ON COLUMN artifacts.excluded IS 'it is kept from the mind';
+
 CREATE VIEW drafts AS
 SELECT d.position, d.session, d.version, d.time, d.exchange, d.number, d.text, d.iteration, d.actor,
   d.signal, d.repeats, d.late, d.confidence, d.working, e.previous, e.edits, e.likeness,
