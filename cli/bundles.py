@@ -1,4 +1,4 @@
-"""What leaves a store and comes into one: export, import."""
+"""What leaves a store: export."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -9,7 +9,6 @@ from cli import output as out
 from cli.options import JsonFlag, StoreOption
 from cli.rebuild import progress, say
 from cli.wiring import MOMENT, open_store
-from commands.eventlog import Taken
 from domain.errors import Refused
 from domain.ids import session_id
 
@@ -102,31 +101,6 @@ def arrow(
     _tell(done, target, json=json)
 
 
-def import_(
-    file: Annotated[Path, typer.Argument(help="What mind export session wrote.")],
-    store: StoreOption = None,
-    json: JsonFlag = False,
-) -> None:
-    """Take over the sessions of an exported file, once all of it has proved to be as written.
-
-    A session that is here already gets the events that are new; another one of the same name
-    stays, and the newcomer gets another name.
-
-    Example: mind import payments.mind
-    """
-    from projections.analytics.place import forget  # noqa: PLC0415 — rarely needed
-
-    with open_store(store) as (directory, log):
-        taken = log.take_over(file)
-        if any(one.redacted for one in taken):
-            forget(directory)
-    if json:
-        out.as_json([one._asdict() for one in taken])
-        return
-    for one in taken:
-        out.answer(_told(one))
-
-
 def _only_now() -> None:
     if MOMENT.get() is not None:
         raise Refused("An export is of everything there is now: leave mind at out.")
@@ -157,18 +131,6 @@ def _size(bytes_: int) -> str:
     return f"{bytes_ / 1e6:,.1f} MB" if bytes_ >= 100_000 else f"{bytes_ / 1e3:,.1f} kB"
 
 
-def _told(one: Taken) -> str:
-    if one.what == "known":
-        return f"{one.name}: here already, nothing new."
-    news = out.count(one.events, "event")
-    if one.what == "longer":
-        gone = f"; the content of {one.redacted} was redacted" if one.redacted else ""
-        return f"{one.name}: {one.events} more event{'' if one.events == 1 else 's'}{gone}."
-    called = f" (it was {one.session} there)" if one.name != one.session else ""
-    return f"{one.name}: {news}{called}."
-
-
 def register(parent: typer.Typer) -> None:
-    """Add the verbs of this file."""
+    """Add the verb of this file."""
     parent.add_typer(app, name="export")
-    parent.command("import")(import_)

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from cli import output as out
+from cli.attention import attend_to
 from cli.history import turn_data
 from cli.options import FullFlag, JsonFlag, SessionOption, StoreOption
 from cli.texts import read_text
@@ -29,12 +30,14 @@ def message(
     """
     with desk(store, session) as at:
         at.only_now()
+        before = at.state.version
         state = at.do(SendMessage(text=read_text(text, file))).state
         asked = state.dialogue.awaiting
-    if json and asked is not None:
-        out.as_json({"session": state.id, "exchange": asked.exchange, "version": asked.version})
-        return
-    out.talk(f"Sent; {asked.exchange if asked else 'it'} awaits drafts. Next: mind run")
+        if json and asked is not None:
+            out.as_json({"session": state.id, "exchange": asked.exchange, "version": asked.version})
+        else:
+            out.talk(f"Sent; {asked.exchange if asked else 'it'} awaits drafts. Next: mind run")
+        attend_to(at, before, quiet=json)
 
 
 def accept(
@@ -49,13 +52,15 @@ def accept(
     Example: mind accept 2
     """
     with desk(store, session) as at:
+        before = at.state.version
         at.do(AcceptDraft(index=index))
         turn = History(at.log, at.session).newest(1)[0]
-    if json:
-        out.as_json(turn_data(turn))
-        return
-    out.answer(out.shade(f"{turn.exchange}, draft {turn.index}", "strong"))
-    out.answer(out.block(turn.answer, lines=None if full else 12))
+        if json:
+            out.as_json(turn_data(turn))
+        else:
+            out.answer(out.shade(f"{turn.exchange}, draft {turn.index}", "strong"))
+            out.answer(out.block(turn.answer, lines=None if full else 12))
+        attend_to(at, before, quiet=json)
 
 
 def prune(

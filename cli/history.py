@@ -99,18 +99,22 @@ def show(
     session: SessionOption = None,
     json: JsonFlag = False,
 ) -> None:
-    """Show one event with all its fields.
+    """Show one event with all its fields, and of an artifact the messages that it came from.
 
-    Example: mind show draft:2
+    Example: mind show draft:2        mind show effort:12
     """
     with desk(store, session) as at:
         where, version = at.moment(ref)
         (recorded,) = at.log.pick(where, [version])
+        messages = at.log.pick(where, getattr(recorded.event, "messages", ()))
     data = as_data(recorded)
+    came_from = [as_data(message) for message in messages]
     if json:
-        out.as_json(data)
+        out.as_json({**data, "came_from": came_from} if came_from else data)
         return
     fields = data.pop("data")
+    for one in came_from:
+        fields[f"from {one['version']}, {one['kind']}"] = one["data"].get("text", "")
     for key, value in {**data, **fields}.items():
         text = value.hex() if isinstance(value, bytes) else str(value)
         if "\n" in text or len(text) > out.width():

@@ -30,8 +30,8 @@ def why(
     what: Annotated[
         str,
         typer.Argument(
-            help="draft:3, exc_4_000:2, exc_4_000, thought:42, cluster:7, iter:12, a version,"
-            " or any of them after session@.",
+            help="draft:3, exc_4_000:2, exc_4_000, thought:42, cluster:7, effort:8, iter:12,"
+            " a version, or any of them after session@.",
         ),
     ],
     depth: Annotated[

@@ -1,7 +1,6 @@
-"""What a mind is shown: prompt, context."""
+"""The exact text that a mind is shown: prompt."""
 
 import sys
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
@@ -10,9 +9,8 @@ import typer
 from cli import output as out
 from cli.options import JsonFlag, SessionOption, StoreOption
 from cli.wiring import Desk, desk, gatherer_for
-from domain.dialogue import sent
 from domain.errors import Broken, Refused
-from domain.events import MessageSent, MindInvoked
+from domain.events import MindInvoked
 from domain.protocol.prompts import Dialect, examples, system_prompt
 from domain.recorded import Recorded
 from domain.session import Session
@@ -20,13 +18,6 @@ from projections.prompts import redacted, reprompt
 
 if TYPE_CHECKING:
     from commands.iterate import Prepared
-    from commands.minds.mind import Listener, Reply, Request
-    from projections.window import Window
-
-_HEADER = ("block", "shown", "room", "characters")
-
-_NAMED = 6
-"""Exchanges on one line."""
 
 
 class Shown(NamedTuple):
@@ -92,33 +83,29 @@ def _recorded(at: Desk) -> Shown:
 
 
 def _next(at: Desk) -> Shown:
-    prepared = _prepared(at, at.state)
+    prepared = prepared_for(at, at.state)
     return Shown(prepared.request.prompt, prepared.invocation)
 
 
-def _prepared(at: Desk, state: Session) -> "Prepared":
+def prepared_for(at: Desk, state: Session) -> "Prepared":
     """The next iteration, up to where the mind would be asked."""
     from commands.iterate import prepare  # noqa: PLC0415 — what was shown needs none of this
 
     recalls = state.config.sampling == "recall"
     memory = gatherer_for(at.log).memory(state) if recalls else None
     user_time = at.world.local_time().isoformat(timespec="seconds")
-    return prepare(state, _Named(state.config.model), user_time, memory)
+    return prepare(state, _addressed(state.config.model), user_time, memory)
 
 
-class _Named:
-    """A mind as far as a prompt depends on it: nothing is loaded, and nobody can be asked."""
+class _Named(NamedTuple):
+    """A mind that nobody asks: nothing is loaded for it."""
 
-    def __init__(self, name: str) -> None:
-        self.name, self.dialect = name, _dialect(name)
-
-    def reply(self, request: "Request", listener: "Listener | None" = None) -> "Reply":
-        """Never asked for."""
-        raise NotImplementedError
+    name: str
+    dialect: Dialect
 
 
-def _dialect(model: str) -> Dialect:
-    """How a mind is spoken to, whether or not it could be asked here and now.
+def _addressed(model: str) -> _Named:
+    """Who it is and how it is spoken to, whether or not it could be asked here and now.
 
     Raises:
         MindUnavailable: it is a recorded one, and its file is not here.
@@ -130,8 +117,9 @@ def _dialect(model: str) -> Dialect:
 
     name = check_name(model)
     if name.provider == "script":
-        return read_script(model, Path(name.model).expanduser()).dialect
-    return LocalMind.dialect if name.provider == "local" else HostedMind.dialect
+        return _Named(model, read_script(model, Path(name.model).expanduser()).dialect)
+    dialect = LocalMind.dialect if name.provider == "local" else HostedMind.dialect
+    return _Named(model, dialect)
 
 
 def _print(text: str) -> None:
@@ -210,103 +198,6 @@ def _as_data(shown: Shown, *, system: bool) -> dict[str, Any]:
     }
 
 
-def context(
-    store: StoreOption = None, session: SessionOption = None, json: JsonFlag = False
-) -> None:
-    """Show what of the session fits into the next prompt, and what does not.
-
-    Example: mind context        mind at iter:5 context
-    """
-    from projections.window import tokens, window  # noqa: PLC0415 — for this verb alone
-
-    with desk(store, session) as at:
-        state = at.state
-        prepared = _prepared(at, _as_if_asked(state))
-    request, invoked, asked = prepared.request, prepared.invocation, state.dialogue.awaiting
-    shown = window(state, prepared.view, invoked.dialect)
-    told = tokens(request.system, *(side for turn in request.examples for side in turn))
-    if json:
-        out.as_json(_window_data(state, shown, told))
-        return
-    out.table(list(_blocks(shown, asked.exchange if asked else "–")), _HEADER)
-    for name, value in _facts(shown, told):
-        out.answer(f"{out.shade(name.ljust(13), 'faint')} {value}")
-    if asked is None:
-        out.talk(
-            'The session is idle: this is what would surround your next message (mind message "…").'
-        )
-
-
-def _as_if_asked(state: Session) -> Session:
-    """The state; if it is idle, with a message without words to answer."""
-    if state.dialogue.awaiting is not None:
-        return state
-    exchange = state.dialogue.next_exchange(state.upcoming)
-    message = MessageSent(exchange=exchange, text="", iteration=state.upcoming)
-    return state._replace(dialogue=sent(state.dialogue, message, state.version + 1))
-
-
-def _blocks(shown: "Window", message: str) -> Iterator[tuple[str, ...]]:
-    """The blocks of the prompt, one a row."""
-    whole = sum(how == "shown" for _, how in shown.exchanges)
-    exchanges = len(shown.exchanges) + shown.older
-    recalled = f", {shown.recalled} called back" if shown.recalled else ""
-    yield "message", message, "", str(shown.message or "")
-    for name, what, block in (
-        ("history", f"{whole} of {out.count(exchanges, 'exchange')}", shown.history),
-        ("drafts", f"{shown.drafts.shown} of {shown.drafts.of}", shown.drafts),
-        ("thoughts", f"{shown.thoughts.shown} of {shown.thoughts.of}{recalled}", shown.thoughts),
-    ):
-        yield name, what, f"{block.shown} of {block.most}", f"{block.chars} of {block.limit}"
-
-
-def _facts(shown: "Window", told: int) -> Iterator[tuple[str, str]]:
-    """What was left out, and what else the mind is told."""
-    for how in ("in part", "no room", "pruned"):
-        names = [id_ for id_, other in shown.exchanges if other == how]
-        older = shown.older if how == "no room" else 0
-        if names or older:
-            yield how, _named(names, older)
-    if shown.shortened:
-        yield "shortened", f"{out.count(shown.shortened, 'text')}, to beginning and end"
-    yield "signals", _signals(shown)
-    yield "hard signals", f"{shown.hard_signals.consecutive} of {shown.hard_signals.threshold}"
-    yield "prompt", f"{shown.chars} characters, about {out.count(shown.tokens, 'token')}"
-    yield "before it", f"the system prompt, about {out.count(told, 'token')}"
-
-
-def _named(names: Sequence[str], older: int) -> str:
-    """Exchanges, the newest first, as many as a line holds."""
-    more = len(names[:-_NAMED]) + older
-    return ", ".join([*reversed(names[-_NAMED:]), *([f"{more} older"] if more else [])])
-
-
-def _signals(shown: "Window") -> str:
-    if not shown.signals:
-        return "none"
-    newest = shown.signals[0]
-    status = f", {out.one_line(newest.status, 60)}" if newest.status else ""
-    return f"{len(shown.signals)}, the newest {newest.presence}{status}"
-
-
-def _window_data(state: Session, shown: "Window", told: int) -> dict[str, Any]:
-    asked = state.dialogue.awaiting
-    exchanges = [{"exchange": id_, "standing": how} for id_, how in shown.exchanges]
-    blocks = {name: getattr(shown, name)._asdict() for name in ("history", "drafts", "thoughts")}
-    return {
-        "session": state.id,
-        "version": state.version,
-        "awaiting": asked.exchange if asked else None,
-        **shown._asdict(),
-        **blocks,
-        "exchanges": exchanges,
-        "signals": [signal._asdict() for signal in shown.signals],
-        "hard_signals": shown.hard_signals._asdict(),
-        "system_tokens": told,
-    }
-
-
 def register(app: typer.Typer) -> None:
-    """Add the verbs of this file."""
+    """Add the verb of this file."""
     app.command()(prompt)
-    app.command()(context)

@@ -217,6 +217,7 @@ def _minds() -> Iterator[Check]:
 
     for package, extra in (
         ("xllamacpp", "local"),
+        ("toktok", "tokens"),
         ("pydantic_ai", "hosted"),
         ("hdbscan", "hdbscan"),
         ("duckdb", "analysis"),

@@ -22,7 +22,10 @@ def redact(
     ],
     reason: Annotated[str, typer.Option(help="Why, for whoever reads it later.")],
     everywhere: Annotated[
-        bool, typer.Option("--everywhere", help="All other events of the store with this text too.")
+        bool,
+        typer.Option(
+            "--everywhere", help="All else in the store that has this text or was made of it, too."
+        ),
     ] = False,
     only: Annotated[bool, typer.Option("--only", help="Leave those others as they are.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
@@ -32,32 +35,45 @@ def redact(
 ) -> None:
     """Remove what an event says, for good and from all branches; that it happened stays proved.
 
+    What holds the very words goes along: the reply they came from, a look of the detector at them,
+    an artifact that was edited or recalled. Artifacts and summaries that were made of a message are
+    named, as are copies in other sessions.
+
     Example: mind redact draft:2 --reason "It named a patient." --yes
     """
-    from commands.redaction import copies, redact_events  # noqa: PLC0415 — rarely asked for
+    from commands.artifacts.traces import traces  # noqa: PLC0415 — rarely asked for
+    from commands.redaction import copies, redact_events  # noqa: PLC0415 — as above
     from projections.analytics.place import forget  # noqa: PLC0415 — as above
+    from projections.search.index import forget as forget_texts  # noqa: PLC0415 — as above
 
     with desk(store, session) as at:
         at.only_now()
         chosen = _chosen(at, ref)
-        others = [] if only else list(copies(at.log, chosen))
-        if others and not everywhere:
-            raise Refused(_where_else(others))
-        chosen += others
+        found = traces(at.log, chosen)
+        chosen += found.same
+        others = list(found.made)
+        if not only:
+            others += copies(at.log, [*chosen, *found.made])
+            if others and not everywhere:
+                raise Refused(_where_else(others))
+            chosen += others
         if not json:
             _list(chosen)
         _agreed(len(chosen), yes=yes)
         done = redact_events(at.log, chosen, reason, at.world)
-        gone = forget(at.directory) and done.gone
+        gone = all((forget(at.directory), forget_texts(at.log, at.directory), done.gone))
     if json:
         out.as_json(
             {
                 "redacted": [f"{r.session}@{r.version}" for r in done.events],
                 "gone": gone,
+                "left": [f"{r.session}@{r.version}" for r in others if only],
             }
         )
     else:
         out.talk(f"Took away the content of {out.count(len(done.events), 'event')}.")
+        if only and others:
+            out.talk(f"Left as it is, though it was made of that: {_names(others)}.")
     if not gone:
         out.talk(
             "Old bytes are left in the store's files, since another program reads it or the disk"
@@ -97,12 +113,16 @@ def _agreed(count: int, *, yes: bool) -> None:
 
 
 def _where_else(others: list[Recorded]) -> str:
-    where = ", ".join(f"{r.session}@{r.version}" for r in others[:LISTED])
-    more = f" and {len(others) - LISTED} more" if len(others) > LISTED else ""
     return (
-        f"The same text stands in {out.count(len(others), 'other event')} ({where}{more}):"
-        " say --everywhere to remove it there too, or --only to leave it there."
+        "The same text, or what was made of it, stands in"
+        f" {out.count(len(others), 'other event')} ({_names(others)}): say --everywhere to remove"
+        " it there too, or --only to leave it there."
     )
+
+
+def _names(others: list[Recorded]) -> str:
+    where = ", ".join(f"{r.session}@{r.version}" for r in others[:LISTED])
+    return where + (f" and {len(others) - LISTED} more" if len(others) > LISTED else "")
 
 
 def register(app: typer.Typer) -> None:

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from cli import output as out
+from cli.attention import attend_to
 from cli.options import JsonFlag, SessionOption, StoreOption
 from cli.wiring import desk, gatherer_for, hooks_for, mind_for
 from commands.handle import Done
@@ -162,6 +163,7 @@ def _run(
 ) -> None:
     with desk(store, session) as at, gentle_interrupt() as asked:
         at.only_now()
+        before = at.state.version
         stopped = run_session(
             at.log,
             at.session,
@@ -176,6 +178,8 @@ def _run(
             on_problem=lambda sentence: out.talk(f"  ! {out.safe(sentence)}"),
         )
         presence = at.state.attention.presence
+        if stopped.reason == "accepted":
+            attend_to(at, before, quiet=json)
     if json:
         out.as_json({**stopped._asdict(), "presence": presence})
     else:

@@ -6,9 +6,11 @@ from typing import Annotated, Any
 import typer
 
 from cli import output as out
+from cli.attention import attend_to
 from cli.options import JsonFlag, SessionOption, StoreOption, pairs
 from cli.texts import read_text
 from cli.wiring import (
+    Desk,
     current_session,
     desk,
     open_store,
@@ -71,9 +73,10 @@ def init(
             settings=config,
             first=True,
         )
-    switch_session(directory, chosen)
-    remember_store(directory)
-    out.talk(f"Made the store {directory} with the session {chosen}.")
+        switch_session(directory, chosen)
+        remember_store(directory)
+        out.talk(f"Made the store {directory} with the session {chosen}.")
+        attend_to(Desk(directory, log, chosen, None, world), 0)
     out.talk("Next: mind run" if text else 'Next: mind message "…", then mind run')
 
 
@@ -104,7 +107,9 @@ def new(
     file: MessageFile = None,
     model: Model = None,
     settings: Settings = None,
-    title: Annotated[str, typer.Option(help="A title; the name by default.")] = "",
+    title: Annotated[
+        str, typer.Option(help="A title; by default what the first message is about.")
+    ] = "",
     store: StoreOption = None,
 ) -> None:
     """Begin another session in this store, and work on it.
@@ -117,7 +122,8 @@ def new(
         world = RealWorld.of_this_user()
         start_session(log, chosen, world, title=title, message=text, settings=config)
         switch_session(directory, chosen)
-    out.talk(f"Began the session {chosen}.")
+        out.talk(f"Began the session {chosen}.")
+        attend_to(Desk(directory, log, chosen, None, world), 0)
 
 
 def config(

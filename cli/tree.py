@@ -11,7 +11,9 @@ import typer
 from cli import output as out
 from cli.options import JsonFlag, SessionOption, StoreOption
 from cli.wiring import current_session, desk, open_store, switch_session
+from commands.eventlog import EventLog
 from commands.sessions import ArchiveSession, RenameSession, RestoreSession
+from domain.artifacts import Artifact
 from domain.errors import NoSuchSession, Refused
 from domain.ids import SessionId, session_id
 from projections.tree import Branch, Place, Twig, branch, branches, drawn, visible
@@ -29,24 +31,53 @@ def sessions(
     everything: Annotated[
         bool, typer.Option("--all", "-a", help="Archived sessions as well.")
     ] = False,
+    graph: Annotated[
+        bool, typer.Option("--graph", help="The tree, with the open efforts of each instead.")
+    ] = False,
     store: StoreOption = None,
     json: JsonFlag = False,
 ) -> None:
     """Draw the tree of sessions: what branched off where, and how far each has come.
 
-    Example: mind sessions        mind sessions --all --json
+    Example: mind sessions        mind sessions --graph        mind sessions --all --json
     """
     with open_store(store) as (directory, log):
         found = branches(log)
         current = current_session(directory, log) if found else None
-    shown = found if everything else visible(found, current)
+        shown = found if everything else visible(found, current)
+        efforts = {each.session: _efforts(log, each.session) for each in shown if graph}
     if json:
-        out.as_json([_as_data(each, current) for each in shown])
+        rows = [_as_data(each, current) for each in shown]
+        for row in rows if graph else ():
+            row["open_efforts"] = [{"id": a.id, "goal": a.text} for a in efforts[row["session"]]]
+        out.as_json(rows)
         return
-    _print([(twig.branch, _row(twig, current)) for twig in drawn(shown)], current)
+    if graph:
+        for twig in drawn(shown):
+            _draw(twig, efforts[twig.branch.session], current)
+    else:
+        _print([(twig.branch, _row(twig, current)) for twig in drawn(shown)], current)
     hidden = len(found) - len(shown)
     if hidden:
         out.talk(f"{out.count(hidden, 'archived session')} not shown: mind sessions --all")
+
+
+def _efforts(log: EventLog, session: SessionId) -> list[Artifact]:
+    """What a session is to achieve itself; what it inherited stands with its parent."""
+    own = log.path(session)[0]
+    return [effort for effort in log.state(session).shelf.open_efforts if effort.id > own.after]
+
+
+def _draw(twig: Twig, efforts: Sequence[Artifact], current: SessionId | None) -> None:
+    """A branch with where it left its parent, and a line for each of its efforts."""
+    each = twig.branch
+    mark = "* " if each.session == current else "  "
+    away = " (archived)" if each.archived else ""
+    left = f"  {_told(each.fork)}" if each.fork else ""
+    out.answer(_fitting(f"{mark}{_lines(twig.last)}{each.session}{away}{left}"))
+    inner = f"  {_lines((*twig.last, False))}"[: -len("├─ ")] if twig.last else "  "
+    for effort in efforts:
+        out.answer(_fitting(f"{inner}   effort {effort.id}: {out.one_line(effort.text, 200)}"))
 
 
 def _row(twig: Twig, current: SessionId | None) -> tuple[str, ...]:
@@ -112,8 +143,12 @@ def _print(rows: Sequence[tuple[Branch, tuple[str, ...]]], current: SessionId | 
 
 
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:
-    """One row in what the encoding of stdout has, cut where a terminal ends."""
-    line = "  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True))
+    """One row."""
+    return _fitting("  ".join(c.ljust(size) for c, size in zip(row, widths, strict=True)))
+
+
+def _fitting(line: str) -> str:
+    """A line in what the encoding of stdout has, cut where a terminal ends."""
     line = out.safe(line).rstrip()
     columns = get_terminal_size().columns
     if sys.stdout.isatty() and len(line) > columns:
