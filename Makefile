@@ -30,8 +30,9 @@ help: ## Print each target with one sentence.
 demo: $(READY) ## Show a dialogue from first message to fork; MODEL=local|small|tiny names the mind.
 	$(PY) docs/demo/run.py
 
+# Tests start Python hundreds of times, which takes half as long again wherever compiled files may not be kept.
 test: $(READY) ## Run every test that takes seconds.
-	$(PY) -m pytest -n 2 -m "not slow"
+	PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n 2 --dist worksteal -m "not slow"
 
 test-slow: $(READY) ## Run the tests that take minutes.
 	$(PY) -m pytest -n 2 -m slow
@@ -71,6 +72,9 @@ elsewhere: $(READY) ## Make .venv-elsewhere of another Python, for the tests tha
 bench: $(READY) ## Measure speed against the floor that SQLite sets.
 	$(PY) -m tests.benchmarks
 	$(PY) -m tests.benchmarks.quality
+	$(PY) -m tests.benchmarks.detection
+	$(PY) -m tests.benchmarks.search
+	$(PY) -m tests.benchmarks.context --csv build/context.csv --picture docs/pictures/context.svg
 
 docs: $(READY) ## Write the generated pages anew.
 	$(PY) docs/generate.py

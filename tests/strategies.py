@@ -38,6 +38,7 @@ from domain.events.thinking import packed
 from domain.ids import CommandId, RunId, SessionId
 from domain.recorded import Recorded
 from domain.session import Session, evolve, fold
+from tests import artifact_wishes
 from tests.domain.happened import FIRST, STARTED, invoked, vector
 
 Wish = Callable[[Session], Command]
@@ -222,6 +223,7 @@ others: st.SearchStrategy[Wish] = st.one_of(
         small,
         st.sampled_from(("draft", "limit", "interrupted")),
     ).map(as_it_is),
+    artifact_wishes.wishes.map(lambda wish: lambda session: wish(session, ())),
 )
 wishes: st.SearchStrategy[Wish] = st.one_of(messages, iterations(), acceptances, others)
 
@@ -258,7 +260,7 @@ def sealed(
     """Events as the log gives them back, except for their positions."""
     return [
         Recorded(session, after + n, after + n, at, by or USER, command, cause, event)
-        for n, (event, cause, by) in enumerate(events, 1)
+        for n, (event, cause, by, _) in enumerate(events, 1)
     ]
 
 

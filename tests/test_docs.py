@@ -1,10 +1,12 @@
 """What the documentation shows can be typed, and what it points to is there."""
 
+import ast
 import os
 import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from itertools import takewhile
 from pathlib import Path
 
@@ -24,14 +26,21 @@ def _shown(page: Path) -> list[str]:
     """Commands in code blocks, and in line where they are whole."""
     text = page.read_text(encoding="utf-8")
     blocks = re.findall(r"^```\w*\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-    lines = [
-        line for block in blocks for line in block.replace("\n  SQLite", " SQLite").split("\n")
-    ]
+    lines = [line for block in blocks for line in _joined(block)]
     return [
         line.removeprefix("$ ").partition("  #")[0]
         for line in lines
         if re.match(r"(\$ )?mind [a-z-]", line) and "REF …" not in line
     ]
+
+
+def _joined(block: str) -> Iterator[str]:
+    """The lines of a block; a command goes on while a quotation is open."""
+    rest = iter(block.split("\n"))
+    for line in rest:
+        while line.startswith("$ ") and line.count('"') % 2:
+            line = f"{line} {next(rest).strip()}"  # noqa: PLW2901 — one command
+        yield line
 
 
 def _words(line: str) -> list[str]:
@@ -45,14 +54,17 @@ def _words(line: str) -> list[str]:
 def test_every_shown_command_can_be_typed(page: Path) -> None:
     """Verbs, arguments and options of every shown command are those of the command line."""
     for line in _shown(page):
-        words = _words(line)[1:]
-        while words[0] == "at":  # looks from a moment, at a command of its own
-            words = words[2:]
-        verb, arguments = words[0], words[1:]
-        assert any(verb in verbs for verbs in NOUNS.values()), line
-        command = get_command(build(verb)).commands[verb]  # type: ignore[attr-defined]
-        with command.make_context(verb, arguments):
-            pass
+        _can_be_typed(_words(line)[1:])
+
+
+def _can_be_typed(words: list[str]) -> None:
+    while words[0] == "at":  # looks from a moment, at a command of its own
+        words = words[2:]
+    verb, arguments = words[0], words[1:]
+    assert any(verb in verbs for verbs in NOUNS.values()), words
+    command = get_command(build(verb)).commands[verb]  # type: ignore[attr-defined]
+    with command.make_context(verb, arguments):
+        pass
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -79,6 +91,20 @@ def test_generated_pages_are_fresh() -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_every_command_of_the_demo_can_be_typed() -> None:
+    """Verbs and options of its program are those of the command line; what it works out is a 1."""
+    program = ast.parse((ROOT / "docs" / "demo" / "run.py").read_text(encoding="utf-8"))
+    calls = [
+        [str(arg.value) if isinstance(arg, ast.Constant) else "1" for arg in node.args]
+        for node in ast.walk(program)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "run"
+    ]
+    assert len(calls) > 15
+    for words in calls:
+        _can_be_typed(words)
+
+
+@pytest.mark.slow
 @pytest.mark.local_model
 def test_the_demo_runs_on_the_smallest_model(tmp_path: Path) -> None:
     """The demo's program goes through all its steps with a real model on this machine."""

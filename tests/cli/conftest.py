@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from cli.main import build
 from cli.output import safe
 from domain.errors import Broken, LogosphereError
+from tests.cli.inside import inside
 
 MIND = Path(sys.executable).with_name("mind")
 
@@ -53,6 +54,18 @@ class Ran(NamedTuple):
 
 
 Mind = Callable[..., Ran]
+
+
+def lived(home: Path, *commands: tuple[str, ...]) -> Path:
+    """The store ``thinking`` in a directory, with the recorded mind, after these commands."""
+    (home / "tides.txt").write_text(TIDES, encoding="utf-8")
+    store = home / "thinking"
+    env = {"XDG_STATE_HOME": str(home / "state"), "HOME": str(home), "MIND_USER": "ann"}
+    model = ("-m", f"script:{home}/tides.txt", "--set", "embedding_model=off")
+    for words in (("init", str(store), "why two tides a day?", *model), *commands):
+        ran = Ran(*inside([*words], {**env, "MIND_STORE": str(store)}))
+        assert ran.code == 0, ran.err
+    return store
 
 
 @pytest.fixture

@@ -2,19 +2,33 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Mind
 
 
-def test_an_exchange_from_message_to_history(asked: Mind) -> None:
+@pytest.fixture
+def mind(within: Mind) -> Mind:
+    """Within this process: most of these tests ask many commands."""
+    return within
+
+
+@pytest.fixture
+def typed(asked: Mind, installed: Mind) -> Mind:
+    """The installed command, at the store that awaits an answer."""
+    return installed
+
+
+def test_an_exchange_from_message_to_history(typed: Mind) -> None:
     """A run stops at the first draft; accepted, it is the answer that history shows."""
-    ran = asked("run")
+    ran = typed("run")
     assert ran.code == 0
     assert "The Moon pulls the near water" in ran.out
     assert "the far bulge" in ran.err
     assert "Stopped after 1 iteration: draft" in ran.err
-    accepted = asked("accept", "--json").data
+    accepted = typed("accept", "--json").data
     assert (accepted["exchange"], accepted["index"]) == ("exc_1_000", 1)
-    history = asked("history", "--json").data
+    history = typed("history", "--json").data
     assert [turn["question"] for turn in history] == ["why two tides a day?"]
 
 
@@ -64,15 +78,15 @@ def test_no_iteration_while_idle(asked: Mind) -> None:
     assert "send a message first" in refused.err
 
 
-def test_messages_come_from_files_and_pipes(asked: Mind, tmp_path: Path) -> None:
+def test_messages_come_from_files_and_pipes(asked: Mind, typed: Mind, tmp_path: Path) -> None:
     """An argument, a file and a pipe all make a message; white space around it does not count."""
     asked("run")
     asked("accept")
     (tmp_path / "q.md").write_text("\ufeff  from a file\n", encoding="utf-8")
-    assert asked("message", "-f", "q.md").code == 0
+    assert typed("message", "-f", "q.md").code == 0
     asked("run", "1")
     asked("accept")
-    assert asked("message", stdin="from a pipe\n").code == 0
+    assert typed("message", stdin="from a pipe\n").code == 0
     sent = [e["data"]["text"] for e in _log(asked, "message.sent")]
     assert sent == ["why two tides a day?", "from a file", "from a pipe"]
 
@@ -135,10 +149,10 @@ def test_a_thought_of_ones_own_enters_the_pool(asked: Mind) -> None:
     assert (thought["origin"], thought["mind"]) == ("injected", "user:ann")
 
 
-def test_a_failing_mind_is_said_and_kept(asked: Mind) -> None:
+def test_a_failing_mind_is_said_and_kept(asked: Mind, typed: Mind) -> None:
     """A recording that is over can't answer: exit code 2, one sentence, and the run is closed."""
     asked("run", "-b", "6")
-    failed = asked("run", "1")
+    failed = typed("run", "1")
     assert failed.code == 2
     assert "Traceback" not in failed.err
     assert asked("status", "--json").data["running"] is None

@@ -1,6 +1,7 @@
 """`mind export parquet` and `mind export arrow`, as they are typed."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -20,17 +21,43 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 os.execv(sys.argv[2], sys.argv[2:])"""
 
 
-@pytest.fixture
-def here(tmp_path: Path) -> str:
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with a session and a branch of it."""
-    home = tmp_path / "here"
-    home.mkdir()
+    home = tmp_path_factory.mktemp("template")
     with EventLog.create(home) as log:
         past = started(), asked(), drafted(1, "Because…"), thought("of \x1b[31mtides")
         log.begin(MAIN, BEGINNING, draw(*past))
         branch(log, MAIN, 3, "b")
         grow(log, "b", 2)
-    return str(home)
+    return home
+
+
+@pytest.fixture
+def here(template: Path, tmp_path: Path) -> str:
+    """A copy of it."""
+    return str(shutil.copytree(template, tmp_path / "here"))
+
+
+@pytest.fixture(scope="module")
+def template_asked(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with its database."""
+    home = shutil.copytree(template, tmp_path_factory.mktemp("asked"), dirs_exist_ok=True)
+    with EventLog(home) as log:
+        catch_up(log, home)
+    return home
+
+
+@pytest.fixture(scope="module")
+def template_of_noise(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store whose thoughts can't be compressed, with its database."""
+    home = tmp_path_factory.mktemp("noise")
+    with EventLog.create(home) as log:
+        begin(log)
+        for n in range(30):
+            log.append(MAIN, n + 1, draw(thought(os.urandom(1_000).hex()), wish=n + 1))
+        catch_up(log, home)
+    return home
 
 
 def test_parquet_and_arrow(within: Mind, here: str, tmp_path: Path) -> None:
@@ -79,11 +106,11 @@ def test_a_second_time(within: Mind, here: str, tmp_path: Path) -> None:
     ],
 )
 def test_what_is_refused(
-    within: Mind, here: str, tmp_path: Path, words: tuple[str, ...], why: str
+    within: Mind, template_asked: Path, tmp_path: Path, words: tuple[str, ...], why: str
 ) -> None:
     """In one sentence that a terminal can show, with nothing written."""
+    here = str(shutil.copytree(template_asked, tmp_path / "here"))
     (tmp_path / "file").write_text("mine")
-    within("export", "arrow", "before", "-S", here)
     before = sorted(tmp_path.rglob("*"))
     done = within("export", *words, "--force", "-S", here)
     assert done.code == 2
@@ -144,15 +171,11 @@ def test_a_kill_leaves_nothing_at_the_place(installed: Mind, tmp_path: Path) -> 
         (1_000, ("arrow", "m.arrow", "-t", "thoughts")),
     ],
 )
-def test_a_full_disk(within: Mind, tmp_path: Path, limit: int, words: tuple[str, ...]) -> None:
+def test_a_full_disk(
+    within: Mind, template_of_noise: Path, tmp_path: Path, limit: int, words: tuple[str, ...]
+) -> None:
     """One sentence, exit code 1, nothing half-written; with room, it is done."""
-    home = tmp_path / "here"
-    home.mkdir()
-    with EventLog.create(home) as log:
-        begin(log)
-        for n in range(30):
-            log.append(MAIN, n + 1, draw(thought(os.urandom(1_000).hex()), wish=n + 1))
-        catch_up(log, home)
+    shutil.copytree(template_of_noise, tmp_path / "here")
     words = ("export", *words, "-S", "here")
     done = subprocess.run(
         [sys.executable, "-c", LIMITED, str(limit), MIND, *words],

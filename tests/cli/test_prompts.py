@@ -150,57 +150,6 @@ def test_what_another_version_told_its_mind(mind: Mind, tmp_path: Path) -> None:
     assert "its prompt had another sha256 (000000000000…)" in other.err
 
 
-def test_what_fits_into_the_next_prompt(asked: Mind) -> None:
-    """Block by block, now and as of any moment; what is left out is named."""
-    asked("run", "-b", "2")
-    asked("signal", "-p", "reviewing", "back at\tmy \x1b[1mdesk")
-    shown = asked("context").out
-    assert "message   exc_1_000" in shown
-    assert "drafts    2 of 2" in shown
-    assert "thoughts  2 of 2            2 of 10  54 of 3000" in shown
-    assert "reviewing, back at my ␛[1mdesk" in shown
-    data = asked("context", "--json").data
-    prompt = asked("prompt", "--next").out
-    assert (data["chars"], data["awaiting"]) == (len(prompt), "exc_1_000")
-    assert data["drafts"] | {"chars": 0} == {
-        "shown": 2,
-        "of": 2,
-        "most": 16,
-        "chars": 0,
-        "limit": 2000,
-    }
-    then = asked("at", "iter:1", "context", "--json").data
-    assert (then["drafts"]["of"], then["signals"], then["version"]) == (1, [], 6)
-
-
-def test_an_idle_session_says_so(asked: Mind) -> None:
-    """And shows what would surround the next message; pruned exchanges are named."""
-    asked("run")
-    asked("accept")
-    shown = asked("context")
-    assert shown.code == 0
-    assert "The session is idle" in shown.err
-    assert "history   1 of 1 exchange" in shown.out
-    asked("prune", "exc_1_000")
-    pruned = asked("context").out
-    assert "history   0 of 1 exchange" in pruned
-    assert "pruned        exc_1_000" in pruned
-    data = asked("context", "--json").data
-    assert (data["awaiting"], data["message"]) == (None, None)
-    assert data["exchanges"] == [{"exchange": "exc_1_000", "standing": "pruned"}]
-
-
-def test_what_has_no_room_is_named_newest_first(mind: Mind, tmp_path: Path) -> None:
-    """As many as a line holds, and how many more."""
-    stage = Stage(tmp_path / "long").begins("question 0", model="local", history_display_count=1)
-    for number in range(9):
-        stage.answers(f"question {number}", f"this is the answer number {number}")
-    lines = mind("context", "-S", "long").out.splitlines()
-    assert "in part       exc_9_000" in lines
-    newest = ", ".join(f"exc_{n}_000" for n in range(8, 2, -1))
-    assert f"no room       {newest}, 2 older" in lines
-
-
 def test_thoughts_that_will_be_called_back(mind: Mind, tmp_path: Path) -> None:
     """With sampling=recall the look ahead draws from beyond the pool, as the run did."""
     (tmp_path / "mind.txt").write_text("skip: true", encoding="utf-8")

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from cli.answers import Look, csv_lines, table_lines
 from commands.eventlog import EventLog
-from tests.cli.conftest import MIND, TIDES, Mind
+from tests.cli.conftest import MIND, Mind, lived
 from tests.commands.eventlog.stores import MAIN, begin, branch, grow
 
 pa = pytest.importorskip("pyarrow")
@@ -44,19 +44,7 @@ def mind(within: Mind) -> Mind:
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store whose first exchange has two drafts and a word about them, the second accepted."""
     home = tmp_path_factory.mktemp("template")
-    (home / "tides.txt").write_text(TIDES, "utf-8")
-    env = {"MIND_STORE": "thinking", "MIND_USER": "ann", "HOME": str(home)}
-    model = ("-m", "script:tides.txt", "--set", "embedding_model=off")
-    for words in (
-        ("init", "thinking", "why two tides a day?", *model),
-        ("run", "3"),
-        ("accept", "2"),
-        ("query", "SELECT 1"),
-    ):
-        subprocess.run(
-            [MIND, *words], cwd=home, env=env, check=True, capture_output=True, input=b""
-        )
-    return home / "thinking"
+    return lived(home, ("run", "3"), ("accept", "2"), ("query", "SELECT 1"))
 
 
 @pytest.fixture
@@ -205,7 +193,7 @@ def test_files_of_columns_hold_types_that_everybody_reads(run: Mind, tmp_path: P
     assert run("query", "FROM events", "-o", str(tmp_path / "events.parquet")).code == 0
     events = pq.read_table(tmp_path / "events.parquet")
     assert str(events.schema.field("time").type) == "timestamp[us]"
-    assert json.loads(events.column("data")[0].as_py())["title"] == "main"
+    assert json.loads(events.column("data")[0].as_py())["title"] == "Why two tides a day?"
 
 
 @given(st.lists(st.lists(st.none() | st.text(), min_size=2, max_size=2)))

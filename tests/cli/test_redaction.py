@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from commands.artifacts.efforts import OpenEffort
+from commands.artifacts.facts import LearnFact
 from commands.dialogue import SendMessage
 from commands.drafts import AcceptDraft
 from commands.eventlog import EventLog
@@ -37,6 +39,7 @@ def stage(tmp_path: Path) -> Stage:
     stage.does(AcceptDraft(index=2), SendMessage(text="and what is the sun's part in it?"))
     stage.does(InjectThought(text=f"she lives in {WORD}", by="user:ann"))
     stage.does(LabelMoment(label="here", version=4))
+    stage.does(OpenEffort(goal="explain the moon"), LearnFact(statement="the sun is farther"))
     stage.runs("draft: It does the same from farther away.")
     fork_session(stage.log, MAIN, stage.state.version, SessionId("b"), stage.world)
     return stage
@@ -159,6 +162,14 @@ VERBS = (
     ("context",),
     ("sessions",),
     ("sessions", "--json"),
+    ("sessions", "--graph"),
+    ("effort", "list"),
+    ("fact", "list", "--json"),
+    ("artifact", "list", "--all"),
+    ("artifact", "graph"),
+    ("artifact", "graph", "--html"),
+    ("dashboard",),
+    ("dashboard", "--json"),
     ("cluster", "status"),
     ("cluster", "status", "--json"),
     ("signal",),

@@ -43,7 +43,9 @@ def test_help_says_what_it_does_and_gives_an_example(verb: str) -> None:
 @pytest.mark.parametrize(
     "words", [["--help"], ["drafts"], ["status"], ["history"], ["message", "x"]]
 )
-def test_starting_up_imports_nothing_heavy(asked: Mind, words: list[str], tmp_path: Path) -> None:
+def test_starting_up_imports_nothing_heavy(
+    asked_within: Mind, words: list[str], tmp_path: Path
+) -> None:
     """Models, numbers and screens are imported where they are used, and YAML only by a run.
 
     Thoughts with vectors and clusters change nothing about that, but for `status`, which measures.
@@ -87,10 +89,10 @@ def _gathered(store: Path) -> None:
         handle(log, main, AcceptDraft(), world)
 
 
-def test_without_a_store_every_command_says_what_to_do(mind: Mind) -> None:
+def test_without_a_store_every_command_says_what_to_do(mind: Mind, within: Mind) -> None:
     """One sentence, exit code 2, no traceback."""
     for words in (["status"], ["run"], ["drafts"], ["message", "x"], ["log"], ["verify"]):
-        ran = mind(*words)
+        ran = (mind if words == ["status"] else within)(*words)
         assert ran.code == 2, words
         assert "mind init" in ran.err
         assert "Traceback" not in ran.err
@@ -123,14 +125,14 @@ def test_what_is_no_text_is_refused(asked_within: Mind, stdin: bytes, words: str
     assert asked_within("status", "--json").data["version"] == before
 
 
-def test_texts_can_not_command_the_terminal(asked: Mind) -> None:
+def test_texts_can_not_command_the_terminal(asked_within: Mind) -> None:
     """Escape sequences in a text are shown, never sent."""
-    asked("think", "\x1b]0;owned\x07\x1b[31mred\x9b0m\u202egnp")
+    asked_within("think", "\x1b]0;owned\x07\x1b[31mred\x9b0m\u202egnp")
     for words in (["thoughts"], ["log"], ["show"], ["thoughts", "--json"], ["log", "--json"]):
-        shown = asked(*words).out
+        shown = asked_within(*words).out
         assert "\x1b" not in shown
         assert "\x07" not in shown
-    assert "\u202e" not in asked("thoughts").out
+    assert "\u202e" not in asked_within("thoughts").out
 
 
 def test_safe_keeps_what_is_harmless() -> None:

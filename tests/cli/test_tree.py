@@ -53,6 +53,25 @@ def test_the_tree_where_its_lines_can_not_be_shown(asked: Mind, installed: Mind)
     assert "Ebbe – Flut 潮" in asked("sessions").out
 
 
+def test_the_tree_with_what_is_to_be_achieved(asked: Mind) -> None:
+    """The open efforts of each branch that are its own; those of its parent stand there."""
+    asked("effort", "open", "explain \x1b[31mthe\n tides")
+    asked("fork", "b")
+    asked("effort", "open", "ask the moon", "--apart")
+    asked("fork", "b/c", "--stay")
+    shown = asked("sessions", "--graph")
+    assert shown.out.splitlines() == [
+        "  main",
+        "     effort 3: explain ␛[31mthe tides",
+        "* └─ b  @3 in exc_1_000",
+        "        effort 5: ask the moon",
+        "     └─ b/c  @5 in exc_1_000",
+    ]
+    rows = asked("sessions", "--graph", "--json").data
+    assert [[e["id"] for e in row["open_efforts"]] for row in rows] == [[3], [5], []]
+    assert "open_efforts" not in asked("sessions", "--json").data[0]
+
+
 def test_the_tree_for_programs(asked: Mind) -> None:
     """A flat list: every branch with its parent as a ref, where it left it, how far it is."""
     asked("run", "-b", "2")
@@ -66,7 +85,7 @@ def test_the_tree_for_programs(asked: Mind) -> None:
         "session": "b",
         "current": True,
         "archived": False,
-        "title": "main",
+        "title": "Why two tides a day?",
         "parent": "main@6",
         "branched_off": {
             "version": 6,
@@ -143,7 +162,7 @@ def test_what_changes_nothing_is_refused(asked: Mind) -> None:
     """Put away twice, brought back twice, the same title, a reason for bringing back."""
     for words, sentence in (
         (("archive", "--undo", "main"), "is not archived"),
-        (("rename", "main"), "is 'main' already"),
+        (("rename", "Why two tides a day?"), "is 'Why two tides a day?' already"),
         (("rename", " "), "The title is empty"),
         (("archive", "--undo", "--reason", "x"), "leave out --reason, or --undo"),
         (("archive", "mian"), "There is no session 'mian'; there are main."),

@@ -357,7 +357,7 @@ class ThoroughMachine(LogMachine):
 
 WANTED = {*DAMAGES, "longer", "new", "renamed", "redacted", "redacted by an import"}
 QUICK = settings(
-    max_examples=12,
+    max_examples=6,
     stateful_step_count=20,
     database=None,
     phases=[Phase.generate],  # minutes of shrinking are for the slow one
@@ -366,7 +366,7 @@ QUICK = settings(
 )
 
 
-class TestLog(seed(412)(LogMachine).TestCase):  # type: ignore[misc]
+class TestLog(seed(414)(LogMachine).TestCase):  # type: ignore[misc]
     """Some machines, in seconds."""
 
     settings = QUICK

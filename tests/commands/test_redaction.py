@@ -208,6 +208,7 @@ def test_copies_of_a_text(stage: Stage) -> None:
         ("tides", "message.sent"),
         ("tides", "mind.invoked"),
         ("tides", "draft.emitted"),
+        (other, "session.started"),
         (other, "message.sent"),
         ("tides", "note.added"),
         (CHILD, "thought.added"),

@@ -5,15 +5,33 @@ from typing import Any
 
 from domain.config import Config
 from domain.events import (
+    ArtifactEdited,
+    ArtifactExcluded,
+    ArtifactImported,
+    ArtifactLinked,
+    ArtifactMerged,
+    ArtifactRecalled,
+    ArtifactRejected,
+    ArtifactsEvicted,
     ClusterFormed,
     ClusteringCalibrated,
     ClusterMerged,
     ClusterSplit,
     ConfigChanged,
+    ContextCompacted,
     DraftAccepted,
     DraftEmitted,
     DraftSeen,
+    EffortCollapsed,
+    EffortExpanded,
+    EffortOpened,
+    EffortReopened,
+    EffortResolved,
+    EventNoted,
+    ExchangeRouted,
     ExchangesPruned,
+    FactLearned,
+    FactSuperseded,
     MessageSent,
     MindInvoked,
     MindSignalled,
@@ -22,6 +40,7 @@ from domain.events import (
     RunStopped,
     SessionStarted,
     SignalChanged,
+    Source,
     ThoughtAdded,
     ThoughtClustered,
     ThoughtEmbedded,
@@ -179,4 +198,118 @@ def exchanged(
         invoked(number),
         drafted(1, f"this is the answer number {number}", number, exchange=exchange),
         accepted(1, exchange),
+    )
+
+
+ELSEWHERE = Source("payments", 41, bytes(range(32)))
+"""An event of another session."""
+
+
+def opened(
+    goal: str = "explain the tides", exchange: str | None = None, **more: Any
+) -> EffortOpened:
+    """An effort began."""
+    begun = ExchangeId(exchange) if exchange is not None else None
+    return EffortOpened(goal=goal, exchange=begun, **more)
+
+
+def resolved(effort: int, resolution: str = "the moon pulls", **more: Any) -> EffortResolved:
+    """An effort ended."""
+    return EffortResolved(effort=effort, resolution=resolution, **more)
+
+
+def reopened(effort: int, reason: str | None = None, **more: Any) -> EffortReopened:
+    """An effort goes on."""
+    return EffortReopened(effort=effort, reason=reason, **more)
+
+
+def expanded(effort: int) -> EffortExpanded:
+    """The exchanges of an effort are shown again."""
+    return EffortExpanded(effort=effort)
+
+
+def collapsed(effort: int) -> EffortCollapsed:
+    """The exchanges of an effort left again."""
+    return EffortCollapsed(effort=effort)
+
+
+def learned(statement: str = "the moon pulls", **more: Any) -> FactLearned:
+    """Something turned out to be so."""
+    return FactLearned(statement=statement, **more)
+
+
+def superseded(fact: int, by: int | None = None, reason: str | None = None) -> FactSuperseded:
+    """A fact no longer holds."""
+    return FactSuperseded(fact=fact, by=by, reason=reason)
+
+
+def happens(what: str = "spring tide", when: str | None = None, **more: Any) -> EventNoted:
+    """Something happens at some time."""
+    return EventNoted(what=what, when=when, **more)
+
+
+def edited(artifact: int, **new: Any) -> ArtifactEdited:
+    """An artifact got other words."""
+    return ArtifactEdited(artifact=artifact, **new)
+
+
+def one_of_two(artifact: int, into: int) -> ArtifactMerged:
+    """Two artifacts were one and the same."""
+    return ArtifactMerged(artifact=artifact, into=into)
+
+
+def rejected(artifact: int, reason: str | None = None) -> ArtifactRejected:
+    """An artifact should never have been."""
+    return ArtifactRejected(artifact=artifact, reason=reason)
+
+
+def linked(artifact: int, to: int, relation: str = "belongs to") -> ArtifactLinked:
+    """Two artifacts have to do with each other."""
+    return ArtifactLinked(artifact=artifact, to=to, relation=relation)
+
+
+def imported(text: str = "use Stripe", type_: Any = "fact", **more: Any) -> ArtifactImported:
+    """An artifact of another session is used here too."""
+    fields: dict[str, Any] = {"status": "open" if type_ == "effort" else "current"}
+    fields |= {"source": ELSEWHERE, "as_of": 50}
+    return ArtifactImported(type=type_, text=text, **{**fields, **more})
+
+
+def excluded(artifact: int, excluded: bool = True) -> ArtifactExcluded:
+    """An artifact is kept from the mind."""
+    return ArtifactExcluded(artifact=artifact, excluded=excluded)
+
+
+def evicted(*artifacts: int, turn: int = 30) -> ArtifactsEvicted:
+    """Artifacts left the context, since nobody spoke of them."""
+    return ArtifactsEvicted(artifacts=artifacts, turn=turn)
+
+
+def recalled(artifact: int, text: str, type_: Any = "fact", **more: Any) -> ArtifactRecalled:
+    """An artifact came back."""
+    status = {"effort": "resolved"}.get(type_, "current")
+    return ArtifactRecalled(artifact=artifact, type=type_, text=text, **{"status": status, **more})
+
+
+def routed(exchange: str, effort: int | None = None, **more: Any) -> ExchangeRouted:
+    """It was told where an exchange belongs."""
+    return ExchangeRouted(exchange=ExchangeId(exchange), effort=effort, **more)
+
+
+def concluded(effort: int, *exchanges: str, before: int, after: int) -> ContextCompacted:
+    """The exchanges of a resolved effort left the context."""
+    return ContextCompacted(
+        exchanges=tuple(ExchangeId(e) for e in exchanges),
+        effort=effort,
+        how="conclusion",
+        tokens_before=before,
+        tokens_after=after,
+    )
+
+
+def summed_up(summary: str, *exchanges: str, **more: Any) -> ContextCompacted:
+    """A summary stands for exchanges."""
+    fields: dict[str, Any] = {"how": "extractive", "tokens_before": 500, "tokens_after": 20}
+    return ContextCompacted(
+        exchanges=tuple(ExchangeId(e) for e in exchanges), summary=summary, **{**fields, **more}
     )

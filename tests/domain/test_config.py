@@ -115,11 +115,20 @@ def test_a_value_that_a_setting_does_not_take(key: str, text: str, sentence: str
     assert "\n" not in refusal.value.sentence
 
 
+OFF = {
+    "temperature",
+    "auto_accept_after",
+    "budget_usd",
+    "detector_model",
+    "detector_budget_usd",
+}
+
+
 def test_only_some_settings_can_be_off() -> None:
     """The others say so."""
-    for key in ("temperature", "auto_accept_after", "budget_usd"):
+    for key in OFF:
         assert getattr(Config().changed(key, None), key) is None
-    for key in set(Config.model_fields) - {"temperature", "auto_accept_after", "budget_usd"}:
+    for key in set(Config.model_fields) - OFF:
         with pytest.raises(BadSetting) as refusal:
             Config().changed(key, None)
         is_ = Config.range_of(key)

@@ -51,7 +51,7 @@ def test_the_beginning() -> None:
     assert (view.iteration, view.user_time, view.drafts, view.history) == (1, NOW, (), ())
     assert (view.thoughts_limit, view.history_limit, view.drafts_limit) == (
         Limit(3000, 10),
-        Limit(4000, 20),
+        Limit(8000, 40),
         Limit(2000, 16),
     )
 
@@ -100,34 +100,6 @@ def test_a_draft_too_long_for_the_rest_is_left_out() -> None:
         given(configured("draft_display_chars", 2000, 100), asked(), drafted(1, "x" * 5000))
     )
     assert [d.index for d in view.drafts] == [1]
-
-
-def test_history_is_the_newest_turns_that_fit() -> None:
-    """One that is too long for what is left is passed over, so that it silences no other."""
-    past = [event for n in range(1, 8) for event in exchanged(n)]
-    view = shown(given(configured("history_display_count", 20, 3), *past))
-    assert [t.text for t in view.history] == [
-        "this is the answer number 6",
-        "question 7",
-        "this is the answer number 7",
-    ]
-    view = shown(given(configured("history_display_chars", 4000, 100), *past))
-    assert sum(len(t.text) for t in view.history) <= 100
-    assert [t.text for t in view.history][-2:] == ["question 7", "this is the answer number 7"]
-    long = exchanged(8, question="x" * 500)
-    view = shown(given(configured("history_display_chars", 4000, 100), *past, *long))
-    assert [t.text for t in view.history][-3:] == [
-        "question 7",
-        "this is the answer number 7",
-        "this is the answer number 8",
-    ]
-
-
-def test_the_newest_turn_is_shown_however_long() -> None:
-    """A mind that does not see its last answer would repeat it."""
-    long = (asked("q"), invoked(1), drafted(1, "x" * 9000), exchanged(1)[3])
-    view = shown(given(*long))
-    assert [len(t.text) for t in view.history] == [9000]
 
 
 def test_pruned_exchanges_are_not_shown() -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from domain.errors import BadName, BadRef
 from domain.ids import ExchangeId
 from domain.refs import (
+    AtArtifact,
     AtDraft,
     AtExchange,
     AtHead,
@@ -43,6 +44,10 @@ READ: list[tuple[str, Ref]] = [
     ("exc_24", AtExchange(ExchangeId("exc_24"))),
     ("exc_24:3", AtExchange(ExchangeId("exc_24"), 3)),
     ("draft:3", AtDraft(3)),
+    ("effort:412", AtArtifact("effort", 412)),
+    ("fact:7", AtArtifact("fact", 7)),
+    ("summary:7", AtArtifact("summary", 7)),
+    ("artifact:412", AtArtifact("artifact", 412)),
     ("@lunch", AtLabel("lunch")),
     ("@v1.0_früh-2", AtLabel("v1.0_früh-2")),
     ("2026-05-01T08:30", AtTime(datetime(2026, 5, 1, 8, 30))),  # noqa: DTZ001 — local time

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from commands.command import Command
@@ -52,6 +51,7 @@ from domain.recorded import Draw, Recorded
 from projections.audit import KINDS, VERBS, Audit, Intervention, Wanted
 from projections.deeds import _ENTRIES
 from tests.domain.happened import formed, invoked, vector
+from tests.often import often
 from tests.stories.cast import Stage, SteadyWorld
 from tests.strategies import Wish, turns
 
@@ -844,8 +844,7 @@ steps = st.lists(
 )
 
 
-@given(steps, st.floats(0, 1), st.floats(0, 1), st.integers(1, 9))
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@often(16, 40, steps, st.floats(0, 1), st.floats(0, 1), st.integers(1, 9))
 def test_the_audit_of_anything(
     program: list[tuple[int, Any]], low: float, high: float, count: int
 ) -> None:

@@ -109,7 +109,7 @@ def test_an_exchange_fact_by_fact(stage: Stage) -> None:
     changes = Changes(stage)
     stage.does(SendMessage(text="why two tides?"))
     asked = {"state": "drafting", "exchange": "exc_1_000", "question": "why two tides?"}
-    assert changes() == asked
+    assert changes() == {**asked, "title": "Why two tides?"}
     steps(stage, Reply(f"thoughts: [one, two]\ndraft: {A}", "it", 10, 5, 0.25))
     assert changes() == {
         "iteration": 1,

@@ -5,7 +5,6 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 
 from commands.dialogue import SendMessage
 from commands.drafts import AcceptDraft
@@ -22,6 +21,7 @@ from domain.recorded import Draw
 from projections.lineage import ITERATIONS_LOOKED_AT, cluster_of, line, origin, vectors
 from projections.past import as_of
 from tests.domain.happened import FIRST, invoked
+from tests.often import often
 from tests.projections.branching import Branch, branches, grown
 from tests.stories.cast import Rehearsed, Stage
 from tests.stories.thinker import Cast, sentence
@@ -292,8 +292,7 @@ def test_a_branch_knows_what_its_parent_thought(stage: Cast) -> None:
         assert origin(stage.log, grandchild, version) == expected
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
-@given(turns, branches)
+@often(6, 15, turns, branches)
 def test_the_pool_and_what_lies_beyond_agree(steps: list[Wish], more: list[Branch]) -> None:
     """What happens to a thought beyond the pool is found as what happens within is."""
     with grown(steps, more) as log:

@@ -4,20 +4,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 
 from commands.moments import resolve
 from domain.errors import NoSuchMoment, NoSuchSession
 from domain.ids import SessionId
 from domain.refs import parse_ref
 from projections.past import as_of
+from tests.often import often
 from tests.projections.branching import Branch, branches, grown, share
 from tests.stories.cast import Stage
 from tests.strategies import Wish, turns
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
-@given(turns, branches, share, share)
+@often(8, 20, turns, branches, share, share)
 def test_all_that_is_read_was_there(
     steps: list[Wish], more: list[Branch], who: float, when: float
 ) -> None:

@@ -6,7 +6,6 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from domain.config import Config
@@ -15,6 +14,7 @@ from projections.evaluate import Like
 from projections.facts import FACTS
 from projections.predicate import DEEPEST, FUNCTIONS, LONGEST, predicate
 from projections.spelling import as_python
+from tests.often import often
 
 NOW: dict[str, Any] = {
     **dict.fromkeys(FACTS),
@@ -319,8 +319,13 @@ def test_only_the_facts_that_are_named_are_looked_up() -> None:
 pieces = st.sampled_from(("a", "b", "%", "_", ".", "\n", "ab", "Ä", "*"))
 
 
-@given(st.lists(pieces, max_size=8).map("".join), st.lists(pieces, max_size=8).map("".join))
-@settings(deadline=None, derandomize=True, max_examples=500)
+@often(
+    150,
+    500,
+    st.lists(pieces, max_size=8).map("".join),
+    st.lists(pieces, max_size=8).map("".join),
+    derandomize=True,
+)
 def test_a_pattern_fits_what_its_expression_matches(pattern: str, text: str) -> None:
     """``%`` is any text and ``_`` any character, line breaks included; the rest is itself."""
     expression = "".join({"%": ".*", "_": "."}.get(c, re.escape(c)) for c in pattern)
@@ -337,8 +342,12 @@ def test_no_pattern_is_slow() -> None:
 # spelling
 
 
-@given(st.text(st.characters(exclude_characters="\\'\r\0", exclude_categories=("Cs",))))
-@settings(deadline=None, derandomize=True, max_examples=200)
+@often(
+    80,
+    200,
+    st.text(st.characters(exclude_characters="\\'\r\0", exclude_categories=("Cs",))),
+    derandomize=True,
+)
 def test_texts_are_not_touched(text: str) -> None:
     """Whatever stands between quotes."""
     if "\n" not in text and len(text) < 900:
@@ -375,8 +384,7 @@ truths = st.recursive(
 )
 
 
-@given(truths)
-@settings(deadline=None, derandomize=True, max_examples=300)
+@often(100, 300, truths, derandomize=True)
 def test_python_agrees(text: str) -> None:
     """Where both have a meaning, it is the same."""
     if len(text) <= LONGEST:
@@ -395,8 +403,9 @@ words = st.sampled_from(
 )
 
 
-@given(st.lists(words, max_size=12).map(" ".join) | st.text(max_size=40))
-@settings(deadline=None, derandomize=True, max_examples=1500)
+@often(
+    400, 1500, st.lists(words, max_size=12).map(" ".join) | st.text(max_size=40), derandomize=True
+)
 def test_anything_is_worked_out_or_refused(text: str) -> None:
     """No text ends in any other error, and none in anything but plain data."""
     with suppress(BadExpression):

@@ -6,9 +6,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from commands.artifacts.edits import RejectArtifact
+from commands.artifacts.efforts import OpenEffort, ResolveEffort
 from commands.command import Command
 from commands.dialogue import PruneExchanges, SendMessage
 from commands.drafts import AcceptDraft, MarkSeen
@@ -21,6 +22,8 @@ from commands.thinking import InjectThought
 from domain.errors import Refused
 from domain.events import (
     DraftEmitted,
+    EffortOpened,
+    EffortResolved,
     Event,
     MessageSent,
     MindInvoked,
@@ -30,7 +33,8 @@ from domain.events import (
 from domain.ids import SessionId
 from domain.protocol.prompts import Dialect
 from domain.recorded import Recorded
-from projections.prompts import Reprompt, redacted, reprompt
+from projections.prompts import Reprompt, redacted, reprompt, sections
+from tests.often import often
 from tests.stories.cast import SATURDAY, Rehearsed, Stage
 from tests.stories.thinker import Cast
 
@@ -107,8 +111,7 @@ def lived(stage: Stage, mind: Rehearsed, story: Sequence[Step]) -> None:
                 stage.runs(mind=mind, iterations=1)
 
 
-@settings(max_examples=40, deadline=None)
-@given(steps, st.sampled_from(("full", "compact")))
+@often(15, 40, steps, st.sampled_from(("full", "compact")))
 def test_every_prompt_is_rendered_as_it_was(story: list[Step], dialect: Dialect) -> None:
     """Of every iteration, whatever came of it, in every branch that inherited it."""
     with tempfile.TemporaryDirectory() as directory:
@@ -210,6 +213,45 @@ def test_a_thought_that_left_the_pool_when_it_was_taken_away(tmp_path: Path) -> 
     assert not again(stage).matches
     assert gone(stage) == thoughts
     assert [t.text for t in again(stage).view.thoughts] == ["[redacted]"]
+
+
+def test_artifacts_that_were_taken_away(tmp_path: Path) -> None:
+    """What gave them their words is named; not what gave words to those that had left before."""
+    stage = Stage(tmp_path).begins("what now?")
+    stage.does(OpenEffort(goal="my secret goal"))
+    effort = version(stage, EffortOpened)
+    stage.does(ResolveEffort(effort=effort, resolution="my secret end"))
+    stage.does(OpenEffort(goal="an open one"), OpenEffort(goal="one that leaves"))
+    away = version(stage, EffortOpened, 2)
+    stage.does(RejectArtifact(artifact=away))
+    stage.runs(f"draft: {LONG}")
+    assert again(stage).matches
+    take_away(stage, away)
+    assert again(stage).matches
+    assert gone(stage) == []
+    ended = version(stage, EffortResolved)
+    take_away(stage, ended)
+    found = again(stage)
+    assert not found.matches
+    assert "my secret goal\n    => [redacted]" in found.text
+    assert gone(stage) == [ended]
+    take_away(stage, effort)
+    assert gone(stage) == [effort, ended]
+    assert "my secret" not in again(stage).text
+
+
+def test_a_prompt_is_taken_apart(tmp_path: Path) -> None:
+    """Block by block; together they are the prompt, whatever texts look like."""
+    stage = Stage(tmp_path).begins("meta:\n  awaiting:\n\ndrafts: none")
+    stage.does(OpenEffort(goal="memory:\n\ndialogue:\n  awaiting:\n"))
+    stage.runs("thoughts: ['orientation: none']", f"draft: {LONG}", iterations=2)
+    stage.runs("draft: '+1'", iterations=1)
+    text = again(stage).text
+    found = sections(text)
+    assert "".join(found.values()) == text
+    names = ["memory", "meta", "thinking_pool", "dialogue", "awaiting", "drafts", "orientation"]
+    assert list(found) == names
+    assert found["awaiting"].startswith("  awaiting:\n")
 
 
 def test_a_redaction_in_the_parent_is_seen_in_the_branch(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 
 from commands.dialogue import SendMessage
 from commands.drafts import AcceptDraft, MarkSeen
@@ -45,6 +44,7 @@ from projections.receipts import (
     receipt,
 )
 from tests.domain.happened import FIRST, invoked
+from tests.often import often
 from tests.projections.branching import Branch, branches, grown
 from tests.stories.cast import Rehearsed, Stage
 from tests.stories.thinker import Cast, sentence
@@ -418,8 +418,7 @@ def test_a_draft_of_a_branch_of_a_branch(stage: Stage) -> None:
 # any history
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
-@given(turns, branches)
+@often(6, 12, turns, branches)
 def test_every_event_has_a_receipt(steps: list[Wish], more: list[Branch]) -> None:
     """Its wish and its effects are those of the whole history, and its causes lie behind it."""
     with grown(steps, more) as log:
@@ -461,8 +460,7 @@ def _check_draft(log: Log, session: SessionId, found: Receipt) -> None:
         assert draft.closed.version == past.version
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
-@given(turns, branches)
+@often(6, 12, turns, branches)
 def test_branches_tell_of_the_past_what_their_parents_do(
     steps: list[Wish], more: list[Branch]
 ) -> None:
@@ -475,8 +473,7 @@ def test_branches_tell_of_the_past_what_their_parents_do(
                 assert receipt(here, session, version, 4) == receipt(there, parent, version, 4)
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
-@given(turns, branches)
+@often(6, 12, turns, branches)
 def test_no_receipt_tells_the_future(steps: list[Wish], more: list[Branch]) -> None:
     """Nothing in it was recorded behind the moment that is looked at."""
     with grown(steps, more) as log:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commands.eventlog import EventLog
@@ -25,6 +24,7 @@ from domain.events import MindInvoked
 from domain.ids import SessionId
 from domain.session import Session
 from projections.replay import Proof, Tally, differing, prove
+from tests.often import often
 from tests.projections.branching import Branch, branches, grown
 from tests.stories.again import lived, story
 from tests.stories.cast import Rehearsed, Stage
@@ -302,8 +302,7 @@ def test_a_torn_snapshot_is_nothing_to_hold_on_to(stage: Stage, tmp_path: Path) 
     assert proof.states == Tally(equal=1, unproven=1)
 
 
-@given(steps=turns, more=branches, data=st.data())
-@settings(max_examples=25, deadline=None)
+@often(10, 25, steps=turns, more=branches, data=st.data())
 def test_states_of_any_history(steps: Sequence[Wish], more: Sequence[Branch], data: Any) -> None:
     """Whatever happened in whatever branches, each kept state is the folded one."""
     with grown(steps, more) as log:

@@ -46,6 +46,35 @@ LINES = {
     "mind.signalled": "silence, 2 in a row",
     "signal.changed": "reviewing, “on the train” (Sat 10:30)",
     "note.added": "The same thought three times. (about 17, 70000)",
+    "tool.used": 'exc_24_000, read_file (failed): {"path": "tides.csv"}'
+    " → date,height 2026-05-02,1.4",
+    "effort.opened": "Predict the tides of Fundy (part of 300)",
+    "effort.resolved": "effort 300 (failed) (resolved in tides/what-if):"
+    " The harbour’s own period was missing.",
+    "effort.reopened": "effort 300: It fails again in winter.",
+    "effort.expanded": "effort 300",
+    "effort.collapsed": "effort 300",
+    "effort.branched": "effort 300 is worked on in tides/fundy",
+    "effort.focused": "effort 300",
+    "fact.learned": "The far bulge is as high as the near one. (in effort 300, since 2026-05-02,"
+    " from tides/what-if@398)",
+    "fact.superseded": "fact 301 by 70001: The gauge was wrong.",
+    "event.noted": "Spring tide (2026-05-17T06:12, until 2026-05-19, from tides/what-if@398)",
+    "artifact.edited": "300 (2026-05-03, until 2026-05-04, from tides/what-if@398):"
+    " Predict the tides of the bay => Resonance.",
+    "artifact.merged": "301 into 300",
+    "artifact.rejected": "301: Nobody said so.",
+    "artifact.linked": "301 speaks against 300",
+    "artifact.imported": "effort (from tides/what-if@398, followed): Predict the tides of Fundy"
+    " => Resonance.",
+    "artifact.excluded": "301 is shown to the mind",
+    "artifacts.evicted": "17, 300, 70000, in turn 41",
+    "artifact.recalled": "effort 300 (by “that bay”): Predict the tides of Fundy => Resonance.",
+    "exchange.routed": "exc_24_000 belongs to effort 300, speaks of 17, 301 (by “back to Fundy”)",
+    "context.compacted": "exc_1_000, exc_24_000 (model, 1200 → 14 tokens):"
+    " The bay’s own period is near that of the moon.",
+    "detector.invoked": "exc_24_000 by rules, openrouter:anthropic/claude-haiku-4.5, 1.2 s,"
+    " $0.0002: The reply was no JSON.",
     "run.started": "background, exactly 7",
     "run.stopped": "failed after 3: HTTP 500",
     "event.redacted": "event 2 (message.sent): It named a patient.",

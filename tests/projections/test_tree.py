@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
 
 from commands.dialogue import SendMessage
 from commands.drafts import AcceptDraft
@@ -22,6 +21,7 @@ from domain.errors import NoSuchSession
 from domain.events import DraftEmitted
 from domain.ids import SessionId
 from projections.tree import Branch, Place, branch, branches, drawn, visible
+from tests.often import often
 from tests.projections.branching import Branch as Grown
 from tests.projections.branching import branches as several
 from tests.projections.branching import grown
@@ -54,8 +54,7 @@ def lines(stage: Stage, current: str | None = None, *, everything: bool = False)
     ]
 
 
-@settings(max_examples=30, deadline=None)
-@given(turns, several)
+@often(12, 30, turns, several)
 def test_every_branch_is_what_its_state_says(steps: Sequence[Wish], more: Sequence[Grown]) -> None:
     """Title, iterations, exchange, drafts, now and where it branched off, without any state."""
     with grown(steps, more) as log:

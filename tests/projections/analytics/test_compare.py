@@ -32,13 +32,23 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
     return stage
 
 
+@pytest.fixture(scope="module")
+def made(stage: Stage, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with the database as it was caught up, and as it is built at once."""
+    directory = tmp_path_factory.mktemp("made")
+    catch_up(stage.log, stage.log.file.parent, size=2)
+    shutil.copy(stage.log.file.parent / FILE, directory / "maintained")
+    build(stage.log, directory / "rebuilt")
+    return directory
+
+
 @pytest.fixture
-def pair(stage: Stage, tmp_path: Path) -> tuple[Path, Path]:
-    """The database as it was caught up, in a copy, and as it is built at once."""
-    directory = stage.log.file.parent
-    catch_up(stage.log, directory, size=2)
-    build(stage.log, tmp_path / "rebuilt")
-    return Path(shutil.copy(directory / FILE, tmp_path / "maintained")), tmp_path / "rebuilt"
+def pair(made: Path, tmp_path: Path) -> tuple[Path, Path]:
+    """Copies of both."""
+    maintained, rebuilt = (
+        shutil.copy(made / name, tmp_path / name) for name in ("maintained", "rebuilt")
+    )
+    return maintained, rebuilt
 
 
 def changed(file: Path, *statements: str) -> None:

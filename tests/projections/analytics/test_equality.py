@@ -42,6 +42,7 @@ from tests.projections.analytics.asked import (
     time_of,
     vectors,
 )
+from tests.projections.analytics.test_plain_views import check_plain
 from tests.strategies import Wish, as_it_is, company
 
 if TYPE_CHECKING:
@@ -197,6 +198,8 @@ def check_store(connection: "DuckDBPyConnection", place: Place) -> None:
         assert depth + 1 >= len(log.path(SessionId(name)))
         assert archived == log.state(SessionId(name)).archived
         assert first == own[0].recorded.position
+        if parent is None:
+            check_plain(connection, name)
     lineage = connection.execute(
         "SELECT session, stream, after, upto FROM lineage ORDER BY session, depth"
     ).fetchall()
@@ -283,8 +286,8 @@ class ThoroughMachine(AnalyticsMachine):
 
 
 QUICK = settings(
-    max_examples=3,
-    stateful_step_count=8,
+    max_examples=2,
+    stateful_step_count=7,
     database=None,
     phases=[Phase.generate],
     deadline=None,
@@ -292,7 +295,7 @@ QUICK = settings(
 )
 
 
-class TestAnalytics(seed(5)(AnalyticsMachine).TestCase):  # type: ignore[misc]
+class TestAnalytics(seed(4)(AnalyticsMachine).TestCase):  # type: ignore[misc]
     """Some machines, in seconds."""
 
     settings = QUICK

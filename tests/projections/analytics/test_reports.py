@@ -188,7 +188,7 @@ def test_a_contract_that_is_broken_is_not_read(old: str, new: str) -> None:
 
 
 @settings(
-    max_examples=5,
+    max_examples=2,
     deadline=None,
     phases=(Phase.explicit, Phase.reuse, Phase.generate),  # shrinking would take minutes
     suppress_health_check=[HealthCheck.too_slow],

@@ -118,10 +118,16 @@ def test_the_page_asks_nobody_and_runs_nothing() -> None:
     assert "default-src 'none'; style-src 'unsafe-inline'; img-src data:" in policies
 
 
+def _each_once() -> Iterator[Any]:
+    """Every edge as a line or stacked, in turns; the other way by ``make test-slow``."""
+    ways = [[c for c in edges() if c.kind == kind] for kind in ("line", "stacked")]
+    for number, pair in enumerate(zip(*ways, strict=True)):
+        yield pair[number % 2]
+        yield pytest.param(pair[1 - number % 2], marks=pytest.mark.slow)
+
+
 @pytest.mark.parametrize(
-    "sample",
-    [c for c in edges() if c.kind in {"line", "stacked"}],
-    ids=lambda c: f"{c.kind}-{[s.name for s in c.series][:1]}",
+    "sample", [*_each_once()], ids=lambda c: f"{c.kind}-{[s.name for s in c.series][:1]}"
 )
 def test_every_edge_is_a_page(sample: Chart) -> None:
     """One point, none, the same again, gaps, centuries, thousands: a chart or a sentence."""
