@@ -105,8 +105,6 @@ class Shelf(NamedTuple):
     """The effort that this whole session is about, where it is the branch of one."""
     threads: tuple[Place, ...] = ()
     """Where the newest exchanges belong, oldest first; those that belong nowhere are left out."""
-    detected: int = 0
-    """The version up to which everything has been looked at for artifacts."""
     spent: float = 0.0
     """US dollars that looking has cost."""
 
@@ -307,11 +305,10 @@ def _compacted(shelf: Shelf, event: ContextCompacted, version: int) -> Shelf:
 
 
 def _detected(shelf: Shelf, event: DetectorInvoked) -> Shelf:
-    """Everything up to there has been looked at."""
+    """The talk is at what was looked at."""
     return shelf._replace(
         exchange=event.exchange,
         turn=event.turn,
-        detected=max(shelf.detected, event.upto),
         spent=shelf.spent + (event.cost_usd or 0.0),
     )
 

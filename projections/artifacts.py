@@ -335,7 +335,7 @@ class _Origins:
 
 def _finder(event: Event) -> str:
     if isinstance(event, ContextCompacted):
-        return "model" if event.how == "model" else "rules"
+        return "rules"
     found_by: str = getattr(event, "found_by", "user")
     return found_by
 

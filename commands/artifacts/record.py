@@ -33,18 +33,15 @@ class RecordFindings(Command):
     messages: tuple[int, ...]
     """Versions of the message and of the draft that were looked at."""
     asked_for: bool = False
-    """Somebody wanted to have all looked at: then it is noted how far that came."""
+    """Somebody wanted to have all looked at: then it is noted what has been."""
     mentioned: tuple[Artifact, ...] = ()
     """Artifacts that had left the shelf and that the message speaks of."""
 
     def decide(self, session: Session) -> Decision:
         """The look, and what of its findings still makes sense.
 
-        Nothing where somebody has looked already, and nothing where rules found nothing: who
-        reads the log shall not have to read that.
+        Nothing where rules found nothing: who reads the log shall not have to read that.
         """
-        if self.invocation.upto <= session.shelf.detected:
-            return
         look, *found = _Finding(self, session).events()
         tried = self.invocation.attempts or self.invocation.error
         if found or self.asked_for or tried:

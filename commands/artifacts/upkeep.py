@@ -1,7 +1,7 @@
 """Keeping the context small: what nobody speaks of leaves it, and what is old is summed up."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from commands.command import Command, Decision
 from domain.actors import SYSTEM
@@ -36,7 +36,6 @@ class Summary(NamedTuple):
 
     exchanges: tuple[Loose, ...]
     text: str
-    how: Literal["model", "extractive"]
 
 
 class KeepUp(Command):
@@ -89,7 +88,7 @@ def _summed_up(session: Session, summary: Summary | None) -> Iterator[Event]:
         exchanges=tuple(one.exchange for one in summary.exchanges),
         effort=efforts.pop() if len(efforts) == 1 else None,
         summary=summary.text,
-        how=summary.how,
+        how="extractive",
         tokens_before=sum(map(tokens_of, summary.exchanges)),
         tokens_after=estimate(summary.text) + FRAME,
     )

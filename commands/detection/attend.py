@@ -1,11 +1,13 @@
 """Looking at what was said for what it leaves, exchange by exchange, each one once.
 
 It happens behind the dialogue, in appends of its own: whatever fails here, the dialogue is in the
-log already, and the next look begins where this one ended.
+log already, and what was not looked at can be looked at later.
 """
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from hashlib import sha256
 from typing import NamedTuple
 
 from commands.artifacts.recall import spoken_of_again
@@ -18,7 +20,7 @@ from domain.artifacts import Artifact
 from domain.detection.findings import Passage
 from domain.detection.summarise import extractive
 from domain.events import DetectorInvoked, DraftAccepted, DraftEmitted, MessageSent
-from domain.ids import ExchangeId, SessionId
+from domain.ids import CommandId, ExchangeId, SessionId
 from domain.log import Log
 from domain.recorded import Recorded
 from domain.session import Session
@@ -40,7 +42,9 @@ class Attended(NamedTuple):
 class _Said(NamedTuple):
     """A message or an acceptance that is to be looked at."""
 
-    upto: int
+    version: int
+    at: int
+    """µs since 1970."""
     exchange: ExchangeId
     turn: int
     question: str
@@ -57,7 +61,7 @@ def attend(
     after: int | None = None,
     progress: Callable[[int], object] = lambda _: None,
 ) -> Attended:
-    """Look at what was said since the last look, or since a version.
+    """Look at what was said behind a version, or at all that nobody has looked at.
 
     Args:
         log: where the session lives.
@@ -65,45 +69,82 @@ def attend(
         detector: finds artifacts; it never raises, whatever a model does. Without one, the context
             is kept small all the same.
         world: time, chance and the present user.
-        after: look only at what was said behind this version; None looks at all that nobody has
-            looked at, and notes how far that came.
-        progress: told after each look up to which version all has been looked at.
+        after: look only at what was said behind this version; None looks at everything that has
+            no look of its own in the log, and notes what it looked at.
+        progress: told after each look up to which version that has come.
     """
-    state = log.state(session)
-    since = max(after or 0, state.shelf.detected)
+    state, since = log.state(session), after or 0
     past = [e for e in state.dialogue.history if e.version <= since]
     before = deque(((e.question, e.answer) for e in past if e.answer is not None), maxlen=BEFORE)
-    seen = {exchange.id for exchange in past}
-    loose = [one for one in loose_in(state) if one.exchange in seen]
+    inherited = {exchange.id for exchange in past}
+    loose = [one for one in loose_in(state) if one.exchange in inherited]
+    had = _looked_at(log, session, since)
     looks = events = 0
-    for said in _unseen(log, state, since):
-        now = world.local_time().isoformat(timespec="minutes")
-        if detector is not None:
-            passage = Passage(said.exchange, said.question, said.answer, tuple(before), now)
+    for said in _said(log, state, since):
+        seen = said.version in had
+        if detector is not None and not seen:
+            passage = Passage(
+                said.exchange, said.question, said.answer, tuple(before), _local(world, said.at)
+            )
             state = log.state(session)
             looked = detector.look(passage, state.shelf)
             wish = RecordFindings(
                 invocation=DetectorInvoked(
-                    upto=said.upto, exchange=said.exchange, turn=said.turn, **looked.facts()
+                    looked_at=said.version,
+                    exchange=said.exchange,
+                    turn=said.turn,
+                    **looked.facts(),
                 ),
                 findings=looked.findings,
                 messages=said.messages,
                 asked_for=after is None,
                 mentioned=_again(log, state, said),
             )
-            events += len(handle(log, session, wish, world).events)
+            done = handle(log, session, wish, world, command_id=_once(session, said.version))
+            events += len(done.events)
             looks += 1
         if said.answer is not None:
             before.append((said.question, said.answer))
             loose.append(Loose(said.exchange, said.question, said.answer))
-        state = log.state(session)
-        summary = summed_up(state, unconcluded(state, loose))
-        kept = KeepUp(user_time=now, loose=tuple(loose), summary=summary)
-        done = handle(log, session, kept, world)
-        events += len(done.events)
-        loose = unconcluded(done.state, loose)
-        progress(said.upto)
+        if not seen:
+            loose, kept = _kept_up(log, session, loose, world)
+            events += kept
+        progress(said.version)
     return Attended(looks, events)
+
+
+def _kept_up(
+    log: Log, session: SessionId, loose: Sequence[Loose], world: World
+) -> tuple[list[Loose], int]:
+    """Let leave what has to: the exchanges for which nothing stands then, and how many events."""
+    state = log.state(session)
+    wish = KeepUp(
+        user_time=_local(world, world.now()),
+        loose=tuple(loose),
+        summary=summed_up(state, unconcluded(state, loose)),
+    )
+    done = handle(log, session, wish, world)
+    return unconcluded(done.state, loose), len(done.events)
+
+
+def _local(world: World, at: int) -> str:
+    """A moment where the user is, ISO 8601: what is to be done tomorrow depends on it."""
+    here = world.local_time().tzinfo
+    return datetime.fromtimestamp(at // 1_000_000, here).isoformat(timespec="minutes")
+
+
+def _once(session: SessionId, version: int) -> CommandId:
+    """The id of a look: who looks at the same at the same time, finds it was carried out."""
+    return CommandId(sha256(f"look/{session}/{version}".encode()).digest()[:16])
+
+
+def _looked_at(log: Log, session: SessionId, after: int) -> frozenset[int]:
+    looks = log.read(session, after=after, kinds=["detector.invoked"])
+    return frozenset(
+        recorded.event.looked_at
+        for recorded in looks
+        if isinstance(recorded.event, DetectorInvoked)
+    )
 
 
 def _again(log: Log, state: Session, said: _Said) -> tuple[Artifact, ...]:
@@ -117,44 +158,39 @@ def summed_up(state: Session, loose: Sequence[Loose]) -> Summary | None:
     if not old:
         return None
     text = extractive([(one.question, one.answer) for one in old], SUMMARY_TOKENS)
-    return Summary(old, text, "extractive")
+    return Summary(old, text)
 
 
-def _unseen(log: Log, state: Session, after: int) -> Iterator[_Said]:
-    """Messages and acceptances behind a version, in order, with what they say."""
+def _said(log: Log, state: Session, after: int) -> Iterator[_Said]:
+    """Messages and acceptances behind a version, in order; without what was redacted."""
     later = log.read(state.id, after=after, kinds=["message.sent"])
     turn = state.shelf.turns - sum(1 for _ in later)
-    asked: tuple[Recorded, MessageSent] | None = None
-    kinds = ["message.sent", "draft.accepted"]
-    for recorded in log.read(state.id, after=after, kinds=kinds):
+    asked: Recorded | None = None
+    for recorded in log.read(state.id, after=after, kinds=["message.sent", "draft.accepted"]):
         event = recorded.event
-        if recorded.redacted:
-            turn += 1
-            continue
         if isinstance(event, MessageSent):
-            asked = (recorded, event)
+            asked = recorded
             turn += 1
-            yield _Said(
-                recorded.version, event.exchange, turn, event.text, None, (recorded.version,)
-            )
+            drafted = None
         elif isinstance(event, DraftAccepted) and recorded.cause is not None:
-            if asked is None:
-                asked = _message(log, state.id, recorded.version)
+            asked = asked or log.newest(state.id, ["message.sent"], upto=recorded.version)
             (drafted,) = log.pick(state.id, [recorded.cause])
-            if asked is None or not isinstance(drafted.event, DraftEmitted):
-                continue
-            yield _Said(
-                recorded.version,
-                event.exchange,
-                turn,
-                asked[1].text,
-                drafted.event.text,
-                (asked[0].version, drafted.version),
-            )
+        else:
+            continue
+        if asked is None or asked.redacted or (drafted is not None and drafted.redacted):
+            continue
+        messages = (asked.version,) if drafted is None else (asked.version, drafted.version)
+        yield _Said(
+            recorded.version,
+            recorded.at,
+            event.exchange,
+            turn,
+            _text(asked),
+            _text(drafted) if drafted is not None else None,
+            messages,
+        )
 
 
-def _message(log: Log, session: SessionId, before: int) -> tuple[Recorded, MessageSent] | None:
-    found = log.newest(session, ["message.sent"], upto=before)
-    if found is None or not isinstance(found.event, MessageSent):
-        return None
-    return found, found.event
+def _text(recorded: Recorded) -> str:
+    event = recorded.event
+    return event.text if isinstance(event, MessageSent | DraftEmitted) else ""

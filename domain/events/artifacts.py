@@ -254,7 +254,7 @@ class ContextCompacted(Event):
     """The effort whose resolution stands for them."""
     summary: str | None = None
     """What stands for them where no effort does."""
-    how: Literal["conclusion", "extractive", "model"]
+    how: Literal["conclusion", "extractive"]
     tokens_before: int
     """About how many tokens these exchanges took."""
     tokens_after: int
@@ -262,12 +262,12 @@ class ContextCompacted(Event):
 
 
 class DetectorInvoked(Event):
-    """Exchanges were looked at for what they leave."""
+    """A message, or its answer, was looked at for what it leaves."""
 
     kind: Literal["detector.invoked"] = "detector.invoked"
     content = ("error", "raw")
-    upto: int
-    """Everything up to this version has been looked at."""
+    looked_at: int
+    """The version of the message, or of the acceptance of its answer."""
     exchange: ExchangeId
     turn: int
     """The user's turn that it was, counted from 1."""

@@ -45,9 +45,8 @@ def _artifact(type_: str, *names: str) -> Maker:
 
 def _summary(event: Plain) -> Iterable[Values]:
     if event.data.get("summary") is not None:
-        how = "model" if event.data.get("how") == "model" else "rules"
         row = _artifact("summary", "summary", "effort", "", "")
-        yield from row(event._replace(data={**event.data, "found_by": how}))
+        yield from row(event._replace(data={**event.data, "found_by": "rules"}))
 
 
 def _change(what: str, text: str = "", other: str = "", artifact: str = "artifact") -> Maker:
@@ -184,7 +183,7 @@ ARTIFACTS = (
         (
             Column("exchanges", "VARCHAR[]", "the exchanges"),
             Column("effort", "BIGINT", "the effort that they belong to"),
-            Column("how", "VARCHAR", "conclusion, extractive or model"),
+            Column("how", "VARCHAR", "conclusion or extractive"),
             Column("tokens_before", "BIGINT", "about how many tokens they took"),
             Column("tokens_after", "BIGINT", "about how many stand for them"),
         ),

@@ -51,7 +51,7 @@ def looked(stage: Stage, text: str = SAID) -> list[int]:
     (look,) = happened(
         stage,
         DetectorInvoked(
-            upto=stage.state.version,
+            looked_at=stage.state.version,
             exchange=FIRST,
             turn=1,
             found_by="model",

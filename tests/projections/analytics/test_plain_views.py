@@ -163,7 +163,7 @@ def leave(stage: Stage, session: SessionId) -> None:
         routed(first, one),
         concluded(one, first, before=100, after=5),
         summed_up("tides, mostly", first),
-        DetectorInvoked(upto=one, exchange=first, turn=1, found_by="rules"),
+        DetectorInvoked(looked_at=one, exchange=first, turn=1, found_by="rules"),
         ToolUsed(exchange=first, name="search", arguments="tides"),
     )
 
