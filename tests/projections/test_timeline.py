@@ -71,7 +71,7 @@ LINES = {
     "artifacts.evicted": "17, 300, 70000, in turn 41",
     "artifact.recalled": "effort 300 (by “that bay”): Predict the tides of Fundy => Resonance.",
     "exchange.routed": "exc_24_000 belongs to effort 300, speaks of 17, 301 (by “back to Fundy”)",
-    "context.compacted": "exc_1_000, exc_24_000 (model, 1200 → 14 tokens):"
+    "context.compacted": "exc_1_000, exc_24_000 (extractive, 1200 → 14 tokens):"
     " The bay’s own period is near that of the moon.",
     "detector.invoked": "exc_24_000 by rules, openrouter:anthropic/claude-haiku-4.5, 1.2 s,"
     " $0.0002: The reply was no JSON.",

@@ -352,6 +352,19 @@ def test_any_history_folds_to_what_it_says(data: Any) -> None:
     assert dump(stream.again()) == dump(stream.partition)
 
 
+def test_thoughts_that_cancel_each_other_out_have_no_direction() -> None:
+    """Their cluster is there, and nothing is ever near to it; one more thought gives it one."""
+    stream = happened(thought(vector([1, 0, 1], "e")), thought(vector([-1, 0, -1], "e")))
+    stream.happens(formed(1, *stream.thoughts))
+    check(stream)
+    assert stream.partition.centroids is not None
+    assert len(stream.partition.centroids) == 0
+    stream.happens(thought(vector([0, 1, 0], "e")))
+    stream.happens(clustered(stream.thoughts[-1], 1))
+    check(stream)
+    assert len(stream.partition.centroids) == 1
+
+
 def tried(partition: Partition, event: Event) -> None:
     """The event, and some thoughts around it, as a decision would try them."""
     if not isinstance(event, partitions.ClusterEvent):
