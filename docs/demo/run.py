@@ -50,6 +50,7 @@ def main() -> None:
     run("diff", "main", "what-if", "--text")
     run("why", "exc_1_000", "--depth", "0")
     run("history")
+    run("message", "That answers it, thank you! Remind me to look at a tide table on Friday.")
     run("artifact", "list")
     run("context")
     run("search", "two bulges")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from domain.artifacts import Artifact
-from domain.detection.cues import beginnings, doubts, endings
+from domain.detection.cues import beginnings, declarations, doubts, endings
 from domain.detection.findings import HERE, Opened, Resolved
 from domain.detection.matching import Match, stems
 from domain.detection.prose import Sentence, says, sentences
@@ -248,7 +248,13 @@ def _aims(sentence: Sentence) -> bool:
     """Whether it tells what comes next instead of what was."""
     return any(
         says(cue, sentence.low)
-        for cue in (beginnings.WANT, beginnings.REQUEST, beginnings.HELP, beginnings.LETS)
+        for cue in (
+            beginnings.WANT,
+            beginnings.REQUEST,
+            beginnings.HELP,
+            beginnings.LETS,
+            declarations.REMIND,
+        )
     )
 
 
@@ -265,9 +271,12 @@ def first_telling(text: str) -> str | None:
 def _asked(reading: Reading) -> str | None:
     """What was asked in the exchange that is concluded, in short."""
     for question, _ in reversed(reading.passage.before[-3:]):
-        for sentence in sentences(question):
-            if not is_polite(sentence.low) and len(stems(sentence.low)) >= _BARE:
-                return goal(sentence.text)
+        said = [one for one in sentences(question) if not is_polite(one.low)]
+        # what is asked says more than what leads up to it
+        asking = [one for one in said if one.asks and stems(one.low) and len(one.low.split()) > 3]
+        telling = [one for one in said if len(stems(one.low)) >= _BARE]
+        if asking or telling:
+            return goal((asking[-1] if asking else telling[0]).text)
     return None
 
 

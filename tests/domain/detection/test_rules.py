@@ -423,3 +423,20 @@ def test_a_decision_in_an_answer_is_learned() -> None:
     """Where the answer says that it is one."""
     findings = read("write it down", answer="Decision: the survey runs for six weeks.")
     assert findings.learned == (Learned(statement="The survey runs for six weeks"),)
+
+
+def test_what_is_to_be_done_next_is_not_what_helped() -> None:
+    """A reminder beside a conclusion is an event; the effort ended by what was advised."""
+    before = [("I grew up inland. Why are there two tides a day?", "The far water is pulled less.")]
+    found = read("That answers it! Remind me to look at a tide table on Friday.", before=before)
+    [one] = found.resolved
+    assert one.resolution == "As advised: The far water is pulled less"
+    assert [event.what for event in found.noted] == ["Look at a tide table"]
+
+
+def test_what_was_asked_is_the_goal_rather_than_what_led_up_to_it() -> None:
+    """Of an effort that nobody knew of before it ended."""
+    before = [("I grew up inland. Why are there two tides a day?", "The far water is pulled less.")]
+    found = read("That answers it, thanks!", before=before)
+    assert found.opened is not None
+    assert found.opened.goal == "Why are there two tides a day"
