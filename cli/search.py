@@ -48,6 +48,9 @@ def search(
     words: Annotated[
         bool, typer.Option("--words", help="By words alone: makes no vectors.")
     ] = False,
+    recall: Annotated[
+        bool, typer.Option("--recall", help="Evicted artifacts that are found come back.")
+    ] = False,
     index: Annotated[
         bool, typer.Option("--index", help="Make the vectors of all texts now.")
     ] = False,
@@ -77,6 +80,8 @@ def search(
                 if text is not None
                 else []
             )
+        if recall:
+            _recall(at, hits)
     if text is None:
         return
     if json:
@@ -86,6 +91,21 @@ def search(
         _print(hit)
     if not hits:
         out.talk("Nothing was found: try fewer or other words.")
+
+
+def _recall(at: Desk, hits: "Sequence[Hit]") -> None:
+    """Bring back what had left the context of this session only since nobody spoke of it."""
+    from cli.catalogue import wished  # noqa: PLC0415 — for this option alone
+    from commands.artifacts.about import RecallArtifact  # noqa: PLC0415 — as above
+    from commands.artifacts.known import known  # noqa: PLC0415 — as above
+
+    streams = {part.stream for part in at.log.path(at.session)}
+    found = {hit.artifact for hit in hits if hit.artifact is not None and hit.session in streams}
+    for life in known(at.log, at.session, sorted(found)):
+        id_ = life.artifact.id
+        if id_ in found and life.left == "evicted":
+            wished(at, RecallArtifact, [id_], artifact=id_)
+            _remark(f"{life.artifact.type.capitalize()} {id_} is in the context again.")
 
 
 def kinds_of(named: Sequence[str] | None) -> "list[Kind]":

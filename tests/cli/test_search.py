@@ -4,7 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from commands.artifacts.facts import LearnFact
+from domain.events import ArtifactsEvicted
 from tests.cli.conftest import Mind
+from tests.commands.eventlog.stores import draw
+from tests.stories.cast import Stage
 
 
 @pytest.fixture
@@ -117,3 +121,24 @@ def test_meaning_is_compared_by_the_embedder_of_this_machine(embedding: Mind) ->
     hits = embedding("search", "lunar gravity", "--kind", "answer", "--json").data
     assert hits[0]["text"].startswith("The Moon pulls")
     assert hits[0]["similarity"] > 0.25
+
+
+def test_what_left_the_context_comes_back_when_it_is_searched_for(
+    mind: Mind, tmp_path: Path
+) -> None:
+    """If that is wanted; what is there already stays as it is."""
+    stage = Stage(tmp_path / "store").begins(None, embedding_model="off")
+    stage.does(LearnFact(statement="The harbour opens at six"))
+    stage.does(LearnFact(statement="The harbour is deep"))
+    gone, here = (artifact.id for artifact in stage.state.shelf.artifacts)
+    left = ArtifactsEvicted(artifacts=(gone,), turn=21)
+    stage.log.append(stage.session, stage.state.version, draw(left))
+    stage.log.close()
+    assert mind("open", "store").code == 0
+    found = mind("search", "harbour", "--kind", "fact", "--json").data
+    assert {hit["artifact"] for hit in found} == {gone, here}
+    assert [one["id"] for one in mind("fact", "list", "--json").data] == [here]
+    done = mind("search", "harbour", "--kind", "fact", "--recall")
+    assert (done.code, done.err) == (0, f"Fact {gone} is in the context again.\n")
+    assert [one["id"] for one in mind("fact", "list", "--json").data] == [gone, here]
+    assert mind("search", "harbour", "--recall").err == ""
