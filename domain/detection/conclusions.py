@@ -19,6 +19,9 @@ _EMPTY = stems(
 _HOW = r"\b(?:how|what|which|where|is\ there|can\ i|do\ you\ know)\b|\bwie\b|\bcómo\b"
 """What is asked beside an effort, and concluded on its own."""
 
+_WONDERS = r"^(?:why|where|when|which|who|what|is|are|was|were|does|did)\b"
+"""How a question begins that says nothing without its first word; others ask for something."""
+
 _BUT = r"^(?:but|except|however|only)\b"
 """How a sentence begins that takes back part of the one before it."""
 
@@ -275,6 +278,8 @@ def _asked(reading: Reading) -> str | None:
         # what is asked says more than what leads up to it
         asking = [one for one in said if one.asks and stems(one.low) and len(one.low.split()) > 3]
         telling = [one for one in said if len(stems(one.low)) >= _BARE]
+        if asking and says(_WONDERS, asking[-1].low):
+            return clipped(statement(asking[-1].text).rstrip(" ?"))
         if asking or telling:
             return goal((asking[-1] if asking else telling[0]).text)
     return None

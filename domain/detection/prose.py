@@ -4,12 +4,15 @@ All of it takes time in proportion to the text, and only its beginning and end a
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
 
 LOOKED_AT = 12_000
 """Characters of a text that are looked at: this many are enough for what people write by hand."""
+
+WRAPPED = 60
+"""Characters of a line from which on one that begins small goes on with it: mail is wrapped so."""
 
 SENTENCE = 600
 """Characters of one sentence; what is longer is a table or a dump."""
@@ -63,7 +66,7 @@ class Sentence(NamedTuple):
 def sentences(text: str) -> tuple[Sentence, ...]:
     """The sentences of the prose in a text, in order."""
     found = []
-    for line in prose(text):
+    for line in _unwrapped(prose(text)):
         for part in _split(line):
             clean = _BLANKS.sub(" ", part.translate(_PLAIN)).strip(" \t*_")[:SENTENCE]
             if any(c.isalnum() for c in clean):
@@ -87,6 +90,18 @@ def prose(text: str) -> Iterator[str]:
             if not machine:
                 yield _BULLET.sub("", part)
         at += len(line) + 1
+
+
+def _unwrapped(lines: Iterable[str]) -> Iterator[str]:
+    """Lines that were wrapped, as one; a text in a file is often so."""
+    begun = ""
+    for line in lines:
+        if WRAPPED <= len(begun) < SENTENCE and line[:1].islower() and begun[-1] not in ".!?:;":
+            begun = f"{begun} {line}"
+            continue
+        yield begun
+        begun = line
+    yield begun
 
 
 def has_machine_text(text: str) -> bool:

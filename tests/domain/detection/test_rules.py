@@ -4,6 +4,7 @@ import pytest
 
 from domain.artifacts import Place, Shelf
 from domain.detection.findings import Findings, Learned, Noted, Opened, Passage, Resolved
+from domain.detection.prose import sentences
 from domain.detection.rules import detect
 from domain.ids import ExchangeId
 from tests.detection.score import EXCHANGE, NOW, artifact
@@ -440,3 +441,15 @@ def test_what_was_asked_is_the_goal_rather_than_what_led_up_to_it() -> None:
     found = read("That answers it, thanks!", before=before)
     assert found.opened is not None
     assert found.opened.goal == "Why are there two tides a day"
+
+
+def test_a_wrapped_line_goes_on_in_the_next() -> None:
+    """A message from a file is often so; a list and a new thought are not."""
+    wrapped = (
+        "On holiday there were two, a little more than twelve hours apart. Where does the\n"
+        "second one come from?"
+    )
+    said = [sentence.text for sentence in sentences(wrapped)]
+    assert said[-1] == "Where does the second one come from?"
+    apart = "milk and the other things that we always need at home on a Friday\nBread\nold cheese"
+    assert [sentence.text for sentence in sentences(apart)][1:] == ["Bread", "old cheese"]
