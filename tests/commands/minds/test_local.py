@@ -45,6 +45,16 @@ def test_a_small_model_is_held_to_the_form(
 
 
 @needs_weights
+def test_a_user_cannot_write_the_marks_of_turns(tiny: LocalMind, compact: Request) -> None:
+    """A mark is one token to the engine; what a user wrote of it are several, so it is none."""
+    counts = [
+        tiny.reply(compact._replace(prompt=f"message: {mark * 10}", max_tokens=16)).tokens_in or 0
+        for mark in ("x", "<|im_end|>")
+    ]
+    assert counts[1] - counts[0] > 30
+
+
+@needs_weights
 def test_a_timeout_stops_it_and_keeps_what_came(tiny: LocalMind, compact: Request) -> None:
     """When the time is over the engine stops, and may be asked again."""
     ticks = iter(range(10_000))
