@@ -140,22 +140,6 @@ def is_over(artifact: Artifact, user_time: str) -> bool:
     )
 
 
-def compactable(session: Session) -> tuple[Exchange, ...]:
-    """Exchanges that nothing stands for yet and that are not among the newest, oldest first."""
-    history = session.dialogue.history
-    standing = {place.exchange for place in session.shelf.threads if place.stands is not None}
-    return tuple(
-        exchange
-        for exchange in history[: max(0, len(history) - RECENT)]
-        if not exchange.pruned and exchange.id not in standing and exchange.answer is not None
-    )
-
-
-def verbatim(session: Session) -> tuple[tuple[Exchange, str], ...]:
-    """The exchanges that are to be shown word for word, oldest first, and why each one."""
-    return tuple((said.exchange, said.why) for said in _told_apart(session)[0])
-
-
 # the artifacts
 
 

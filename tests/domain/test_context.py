@@ -8,6 +8,7 @@ from hypothesis import given as for_all
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from commands.artifacts.upkeep import loose_in
 from domain.config import Config
 from domain.context import (
     ARTIFACT_SIZE,
@@ -15,9 +16,7 @@ from domain.context import (
     RECENT,
     Context,
     assemble,
-    compactable,
     is_over,
-    verbatim,
     worded,
 )
 from domain.dialogue import Exchange
@@ -106,6 +105,11 @@ class Past:
         return assemble(self.now, NOW)
 
     @property
+    def loose(self) -> list[str]:
+        """Exchanges that nothing stands for, oldest first."""
+        return [str(one.exchange) for one in loose_in(self.now)]
+
+    @property
     def shown(self) -> list[str]:
         """The exchanges of it."""
         return list(dict.fromkeys(turn.exchange.id for turn in self.context.turns))
@@ -159,8 +163,7 @@ def test_an_open_effort_is_shown_word_for_word() -> None:
     why = {str(turn.exchange.id): turn.why for turn in past.context.turns}
     assert why["exc_1_000"] == "nothing stands for it yet"
     assert why["exc_4_000"] == f"effort {effort} is open"
-    assert [e.id for e in compactable(past.now)] == numbered(*range(1, 8))
-    assert [e.id for e, _ in verbatim(past.now)] == past.shown
+    assert len(past.loose) == 17
 
 
 def test_a_resolved_effort_stands_for_its_exchanges() -> None:
@@ -175,7 +178,7 @@ def test_a_resolved_effort_stands_for_its_exchanges() -> None:
     assert held.why == "concluded, spoken of 10 turns ago"
     (left,) = {o for o in past.context.left_out if o.what == "exc_2_000"}
     assert (left.why, left.stands) == (f"effort {effort} stands for it", effort)
-    assert compactable(past.now) == ()
+    assert past.loose == numbered(*range(4, 14))
 
 
 def test_a_summary_stands_for_what_nothing_concluded() -> None:
@@ -507,7 +510,7 @@ def step(past: Past, what: str, pick: int, text: str) -> Iterator[Event]:
             yield happens(text, ("2026-05-01", "2026-06-01", None)[pick % 3])
         case "recall":
             yield recalled(past.now.version + 1, text, "fact")
-        case "sum up" if loose := [e.id for e in compactable(past.now)]:
+        case "sum up" if loose := past.loose[:-RECENT]:
             yield summed_up(text, *loose[: pick + 1])
         case "open" if history:
             parent = efforts[pick % len(efforts)].id if efforts and pick % 2 else None
