@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator
 
 from commands.artifacts.about import About, back, effort_at, named
+from commands.artifacts.compaction import conclusion, taken
 from commands.command import Decision
 from domain.artifacts import Artifact
-from domain.context import FRAME, worded
 from domain.errors import NoSuchExchange, NothingChanges, Refused
 from domain.events import (
     Caused,
@@ -24,7 +24,6 @@ from domain.ids import ExchangeId
 from domain.lives import Life
 from domain.session import Session
 from domain.texts import checked_text
-from domain.tokens import estimate
 
 
 class OpenEffort(About):
@@ -288,17 +287,8 @@ def _concluded(
         if shelf.stands_for(id_) in {None, instead} and (exchange := talk.past(id_)) is not None
     ]
     if leaving:
-        yield ContextCompacted(
-            exchanges=tuple(exchange.id for exchange in leaving),
-            effort=ended.id,
-            how="conclusion",
-            tokens_before=sum(
-                estimate(e.question) + estimate(e.answer or "") + 2 * FRAME
-                for e in leaving
-                if not e.pruned
-            ),
-            tokens_after=estimate(worded(ended)) + FRAME,
-        )
+        before = sum(taken(e.question, e.answer or "") for e in leaving if not e.pruned)
+        yield conclusion(ended, (exchange.id for exchange in leaving), before)
 
 
 def _is_known(session: Session, exchange: ExchangeId) -> bool:

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from commands.artifacts.compaction import conclusion, taken
 from commands.command import Command, Decision
 from domain.actors import SYSTEM
 from domain.artifacts import MOST, Artifact
-from domain.context import FRAME, RECENT, is_over, worded
+from domain.context import FRAME, RECENT, is_over
 from domain.events import ArtifactsEvicted, ContextCompacted, EffortCollapsed, Event
 from domain.ids import ExchangeId
 from domain.session import Session
@@ -70,13 +71,8 @@ def _concluded(session: Session, loose: Iterable[Loose]) -> Iterator[Event]:
     for effort, exchanges in said.items():
         artifact = shelf.get(effort)
         if artifact is not None and not artifact.is_open:
-            yield ContextCompacted(
-                exchanges=tuple(one.exchange for one in exchanges),
-                effort=effort,
-                how="conclusion",
-                tokens_before=sum(map(tokens_of, exchanges)),
-                tokens_after=estimate(worded(artifact)) + FRAME,
-            )
+            before = sum(map(tokens_of, exchanges))
+            yield conclusion(artifact, (one.exchange for one in exchanges), before)
 
 
 def _summed_up(session: Session, summary: Summary | None) -> Iterator[Event]:
@@ -127,7 +123,7 @@ def crowded(session: Session, loose: Sequence[Loose]) -> tuple[Loose, ...]:
 
 def tokens_of(one: Loose) -> int:
     """About how many tokens an exchange takes in a prompt."""
-    return estimate(one.question) + estimate(one.answer) + 2 * FRAME
+    return taken(one.question, one.answer)
 
 
 def loose_in(session: Session) -> list[Loose]:
