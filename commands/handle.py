@@ -1,9 +1,9 @@
 """From a wish to events: read, decide, append, and again when somebody else was faster."""
 
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar, overload
 
-from commands.command import Command
+from commands.command import Command, Decides
 from commands.world import World
 from domain.actors import Actor
 from domain.errors import LostRace, Refused
@@ -12,32 +12,62 @@ from domain.ids import CommandId, SessionId
 from domain.log import Log
 from domain.recorded import Draw
 from domain.session import Session
+from domain.streams import Stream
+
+S = TypeVar("S")
 
 RACES = 4
 """Lost races after which a wish is decided while nobody else can write: being unlucky ends."""
 
 
-class Done(NamedTuple):
+class Fulfilled(NamedTuple, Generic[S]):
     """What came of a wish: the state behind it, and the events it became."""
 
-    state: Session
+    state: S
     events: tuple[Event, ...]
 
 
+Done = Fulfilled[Session]
+
+
+@overload
 def handle(
     log: Log,
-    session: SessionId,
+    stream: SessionId,
     command: Command,
     world: World,
     *,
     by: Actor | None = None,
     command_id: CommandId | None = None,
-) -> Done:
+) -> Done: ...
+
+
+@overload
+def handle(
+    log: Log,
+    stream: Stream[S],
+    command: Decides[S],
+    world: World,
+    *,
+    by: Actor | None = None,
+    command_id: CommandId | None = None,
+) -> Fulfilled[S]: ...
+
+
+def handle(
+    log: Log,
+    stream: SessionId | Stream[Any],
+    command: Any,
+    world: World,
+    *,
+    by: Actor | None = None,
+    command_id: CommandId | None = None,
+) -> Fulfilled[Any]:
     """Fulfil a wish, durably, all of it or nothing.
 
     Args:
-        log: where the session lives.
-        session: which session.
+        log: where the stream lives.
+        stream: which session, or other stream.
         command: the wish.
         world: time, chance and the present user.
         by: who wishes it; the present user unless said otherwise.
@@ -47,10 +77,11 @@ def handle(
         Refused: the wish can't be fulfilled as things are.
         StoreIsBusy, StoreIsFull, StoreIsReadOnly: the log could not take it.
     """
+    session = stream.id if isinstance(stream, Stream) else stream
     wish = command_id or world.command_id()
     decided: list[Caused] = []
 
-    def decide(state: Session) -> Draw | None:
+    def decide(state: Any) -> Draw | None:
         decided.clear()
         if wish not in state.commands:
             decision = command.decide(state)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from commands.eventlog import EventLog
 from commands.world import World
 from domain.errors import BadSetting, LogosphereError, Refused
-from domain.ids import SessionId, session_id
+from domain.ids import SessionId, stream_id
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import (
@@ -119,11 +119,11 @@ def read_heads(file: Path, trusted: Path | None = None) -> Heads:
             raise Refused(f"{str(file)!r} was signed with another key than {str(trusted)!r}.")
     try:
         kept = tuple(
-            Kept(session_id(head["session"]), _version(head), bytes.fromhex(head["hash"]))
+            Kept(stream_id(head["session"]), _version(head), bytes.fromhex(head["hash"]))
             for head in data["heads"]
         )
         return Heads(str(data["made"]), kept, key)
-    except (KeyError, TypeError, ValueError, Refused) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, Refused) as error:
         raise BadSetting(f"{str(file)!r} holds no heads (mind head -o FILE makes one).") from error
 
 

@@ -12,7 +12,8 @@
     │   ├── SomeoneRuns, RunIsOver
     │   ├── NoStore, NotAStore, StoreExists, StoreIsClosed, StoreOfAnotherLayout,
     │   │   StoreIsReadOnly, BadBundle
-    │   └── NoNews
+    │   ├── NoNews
+    │   └── those of agents, projects and roles: domain/agent_errors.py
     └── Broken                  the world failed us; exit code 1
         ├── LostRace            somebody appended first: reload and decide again
         ├── StoreIsFull, StoreIsBusy, StoreIsDamaged

@@ -17,6 +17,12 @@ CommandId = NewType("CommandId", bytes)
 RunId = NewType("RunId", str)
 """One run of a mind: the holder of the right to iterate."""
 
+AgentId = NewType("AgentId", str)
+"""``ROLE-N``, the Nth agent that was drafted by that role; the client sees it as ``sessionId``."""
+
+FAMILIES = ("agent", "project", "task")
+"""What stands before the colon in the name of a stream that is no session."""
+
 _SLUG = re.compile(r"[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?(?:/[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?)*")
 _LONGEST = 80
 
@@ -29,6 +35,20 @@ def session_id(text: str) -> SessionId:
     """
     if len(text) > _LONGEST or not _SLUG.fullmatch(text) or ".." in text:
         raise BadName(text, _LONGEST)
+    return SessionId(text)
+
+
+def stream_id(text: str) -> SessionId:
+    """Check that ``text`` can name a stream: a session, or ``agent:NAME`` and its like.
+
+    Raises:
+        BadName: it can't.
+    """
+    family, colon, name = text.partition(":")
+    if not colon or family not in FAMILIES:
+        return session_id(text)
+    for part in name.split("/", 1) if family == "task" else (name,):
+        session_id(part)
     return SessionId(text)
 
 

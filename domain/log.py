@@ -1,11 +1,14 @@
 """The log as everybody sees it: what can be asked of one."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from domain.ids import SessionId
 from domain.recorded import Draw, Head, Plain, Recorded, Segment
 from domain.session import Session
+from domain.streams import Family, Stream
+
+S = TypeVar("S")
 
 
 class Log(Protocol):
@@ -67,6 +70,10 @@ class Log(Protocol):
         """The state now or as of a version; raises as :meth:`head`."""
         ...
 
+    def stands(self, stream: Stream[S], version: int | None = None) -> S:
+        """The state of a stream that is no session; raises as :meth:`head`."""
+        ...
+
     def remembered(self, session: SessionId) -> Session | None:
         """A state that was at the head a moment ago, without a look at the newest events."""
         ...
@@ -77,6 +84,10 @@ class Log(Protocol):
 
     def sessions(self) -> list[SessionId]:
         """All sessions, in order of their beginnings."""
+        ...
+
+    def streams(self, family: Family | None = None) -> list[SessionId]:
+        """All streams, or those of a family, in order of their beginnings."""
         ...
 
     def append(self, session: SessionId, after: int, draw: Draw) -> Session:
@@ -100,8 +111,18 @@ class Log(Protocol):
         """Whether a session of this name has begun."""
         ...
 
-    def begin(self, session: SessionId, onto: Head, draw: Draw, *, first: bool = False) -> Head:
+    def begin(
+        self,
+        session: SessionId,
+        onto: Head,
+        draw: Draw,
+        *,
+        first: bool = False,
+        provided: Callable[[], object] = ...,
+    ) -> Head:
         """Begin a stream: behind version 0, or by reference behind the head of another.
+
+        ``provided`` is called while nobody else can write; what it raises leaves all as it was.
 
         Raises:
             SessionExists: the name is taken.

@@ -20,10 +20,12 @@ ANN = Actor("user", "ann")
 SECOND = 1_000_000
 
 
-def recorded(events: Iterable[Event], after: int = 0) -> list[Recorded]:
+def recorded(
+    events: Iterable[Event], after: int = 0, *, stream: SessionId = SESSION
+) -> list[Recorded]:
     """Events as a log would hold them: one a second, each a wish of its own."""
     return [
-        Recorded(SESSION, n, n, n * SECOND, ANN, CommandId(n.to_bytes(16, "big")), None, event)
+        Recorded(stream, n, n, n * SECOND, ANN, CommandId(n.to_bytes(16, "big")), None, event)
         for n, event in enumerate(events, after + 1)
     ]
 

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Self
+from typing import Self, TypeVar
 
 from eventsourcing.persistence import StoredEvent
 
@@ -13,6 +13,7 @@ from commands.eventlog.follow import follow
 from commands.eventlog.layout import checked, make_database
 from commands.eventlog.lineage import Lineage, clipped
 from commands.eventlog.proof import Proof
+from commands.eventlog.reading import read_rows
 from commands.eventlog.recorder import opened
 from commands.eventlog.redaction import redact
 from commands.eventlog.snapshots import Snapshots
@@ -24,15 +25,17 @@ from domain.errors import (
     NoSuchMoment,
     SessionExists,
     StoreExists,
-    StoreIsDamaged,
 )
 from domain.ids import SessionId
 from domain.recorded import Draw, Head, Plain, Recorded, Segment
 from domain.session import Session
+from domain.streams import Family, Stream
 
 LOG_FILE = "log.db"
 SNAPSHOT_FILE = "snapshots.db"
 PAGE = 512
+
+S = TypeVar("S")
 
 
 class EventLog:
@@ -92,22 +95,40 @@ class EventLog:
             raise LostRace(f"session {session!r} is at {known.state.version}, not at {after}")
         rows, head = self._sealed(Head(after, known.hash), session, draw)
         positions = self._recorder.insert_events(rows) or ()
-        return self._states.settled(session, known, draw, head, positions)
+        settled: Session = self._states.settled(session, known, draw, head, positions)
+        return settled
 
     def exclusively(self, session: SessionId, decide: Callable[[Session], Draw | None]) -> Session:
         """Decide and append while nobody else can; see :class:`domain.log.Log`."""
         with self._recorder.writing() as cursor:
             known = self._states.newest(session)
-            draw = decide(known.state)
+            state: Session = known.state
+            draw = decide(state)
             if draw is None:
-                return known.state
+                return state
             onto = Head(known.state.version, known.hash)
             rows, head = self._sealed(onto, session, draw)
             positions = self._recorder.insert_within(cursor, rows)
-        return self._states.settled(session, known, draw, head, positions)
+        state = self._states.settled(session, known, draw, head, positions)
+        return state  # noqa: RET504 — the states of all families are Any, this one is a session's
 
-    def begin(self, session: SessionId, onto: Head, draw: Draw, *, first: bool = False) -> Head:
+    def begin(
+        self,
+        session: SessionId,
+        onto: Head,
+        draw: Draw,
+        *,
+        first: bool = False,
+        provided: Callable[[], object] = lambda: None,
+    ) -> Head:
         """Begin a stream, behind nothing or, by reference, behind a moment of another.
+
+        Args:
+            session: the name of the stream.
+            onto: what it begins behind.
+            draw: its first events.
+            first: whether the store must have no session yet.
+            provided: called while nobody else can write; what it raises leaves all as it was.
 
         Raises:
             SessionExists: the name is taken.
@@ -116,8 +137,9 @@ class EventLog:
         rows, head = self._mapper.sealed(onto, session, draw)
         try:
             with self._recorder.writing() as cursor:
-                if first and self.position():
+                if first and self.sessions():
                     raise StoreExists(str(self.file.parent))
+                provided()
                 self._recorder.insert_within(cursor, rows)
         except LostRace:
             raise SessionExists(session) from None
@@ -227,40 +249,13 @@ class EventLog:
         Raises:
             StoreIsDamaged: an event is missing, where events of all kinds are read.
         """
-        wanted = tuple(kinds) if kinds is not None else ()
-        if kinds is not None and not wanted:
+        wanted = tuple(kinds) if kinds is not None else None
+        if wanted == ():
             return
         parts = clipped(self._lineage.path(session), after, upto)
-        expected = max(after, 0) + 1 if parts and not newest_first else None
-        if newest_first:
-            parts.reverse()
-        while parts:
-            rows: list[Row] = []
-            with self._recorder.reading() as cursor:
-                while parts and len(rows) < page:
-                    stream, low, high = parts[0]
-                    room = page - len(rows)
-                    found = self._recorder.rows(
-                        cursor, stream, low, high, room, newest_first=newest_first, kinds=wanted
-                    )
-                    rows += found
-                    if len(found) < room:
-                        parts.pop(0)
-                    elif newest_first:
-                        parts[0] = (stream, low, found[-1][1] - 1)
-                    else:
-                        parts[0] = (stream, found[-1][1], high)
-            if wanted:
-                yield from rows
-                continue
-            for row in rows:
-                if expected is not None and row[1] != expected:
-                    raise StoreIsDamaged(
-                        f"Event {expected} of session {session!r} is missing:"
-                        " check the store with mind verify."
-                    )
-                yield row
-                expected = row[1] + (-1 if newest_first else 1)
+        yield from read_rows(
+            self._recorder, session, parts, wanted, page, newest_first=newest_first
+        )
 
     def pick(self, session: SessionId, versions: Iterable[int]) -> list[Recorded]:
         """The events of just these versions; see :class:`domain.log.Log`."""
@@ -318,17 +313,12 @@ class EventLog:
 
     def sessions(self) -> list[SessionId]:
         """All sessions, in order of their beginnings."""
+        return self.streams("session")
+
+    def streams(self, family: Family | None = None) -> list[SessionId]:
+        """All streams, or those of a family, in order of their beginnings."""
         with self._recorder.reading() as cursor:
-            cursor.execute(
-                # one seek per session along the index, not one look at each event
-                "WITH RECURSIVE s(id) AS (SELECT min(originator_id) FROM stored_events"
-                " UNION ALL SELECT (SELECT min(originator_id) FROM stored_events"
-                " WHERE originator_id > s.id) FROM s WHERE s.id IS NOT NULL)"
-                " SELECT id, (SELECT rowid FROM stored_events WHERE originator_id = s.id"
-                " ORDER BY originator_version LIMIT 1) AS position"
-                " FROM s WHERE id IS NOT NULL ORDER BY position"
-            )
-            return [SessionId(row[0]) for row in cursor.fetchall()]
+            return [SessionId(stream) for stream in self._recorder.streams(cursor, family)]
 
     def born_as(self, name: str) -> list[SessionId]:
         """The sessions that began under a name, whatever they are called here."""
@@ -349,9 +339,16 @@ class EventLog:
 
     def state(self, session: SessionId, version: int | None = None) -> Session:
         """The state, now or as of a version, from the nearest state that is known."""
-        if version is None:
-            return self._states.newest(session).state
-        return self._states.at(session, version)
+        return self.stands(Stream[Session](session), version)
+
+    def stands(self, stream: Stream[S], version: int | None = None) -> S:
+        """The state of a stream that is no session; as :meth:`state`."""
+        state: S = (
+            self._states.newest(stream.id).state
+            if version is None
+            else self._states.at(stream.id, version)
+        )
+        return state
 
     def remembered(self, session: SessionId) -> Session | None:
         """The newest state seen so far, perhaps gone on since, unless anything was redacted."""
@@ -377,7 +374,7 @@ class EventLog:
         When all of a store proves to be as written, that is remembered.
 
         Args:
-            sessions: which; all of them by default.
+            sessions: which; all streams by default.
             new: only what has come since all was as written the last time.
 
         Raises:
@@ -389,7 +386,7 @@ class EventLog:
             self._lineage.birth,
             self.file.parent if self.writable else None,
         )
-        having = self.sessions()
+        having = self.streams()
         if sessions is not None:
             yield from proof.of(sessions, having)
         else:

@@ -277,6 +277,32 @@ class EventRecorder(SQLiteApplicationRecorder):
         return None if found is None else (found[:5], found[5] or stream, found[6])
 
     @staticmethod
+    def streams(cursor: sqlite3.Cursor, family: str | None = None) -> list[str]:
+        """All streams, or those of a family, in order of their beginnings.
+
+        One seek per stream along the index, not one look at each event; those of other families
+        are jumped over as one.
+        """
+        low, over = "", "s.id"
+        if family == "session":  # ';' is what comes right behind ':'
+            over = "CASE instr(s.id, ':') WHEN 0 THEN s.id ELSE"
+            over += " substr(s.id, 1, instr(s.id, ':') - 1) || ';' END"
+        elif family is not None:
+            low = f"{family}:"
+        cursor.execute(
+            "WITH RECURSIVE s(id) AS"  # noqa: S608 — constants only
+            " (SELECT min(originator_id) FROM stored_events WHERE originator_id >= ?1"
+            " UNION ALL SELECT (SELECT min(originator_id) FROM stored_events"
+            f" WHERE originator_id > {over}) FROM s WHERE s.id IS NOT NULL AND s.id < ?2)"
+            " SELECT id, (SELECT rowid FROM stored_events WHERE originator_id = s.id"
+            " ORDER BY originator_version LIMIT 1) AS position"
+            " FROM s WHERE id IS NOT NULL AND id < ?2 AND (?3 = 0 OR instr(id, ':') = 0)"
+            " ORDER BY position",
+            (low, f"{family};" if low else "\U0010ffff", family == "session"),
+        )
+        return [row[0] for row in cursor.fetchall()]
+
+    @staticmethod
     def born_as(cursor: sqlite3.Cursor, name: str) -> list[str]:
         """The streams that were born with a name, the one that still has it first."""
         own = EventRecorder.birth(cursor, name)

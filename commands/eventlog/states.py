@@ -3,7 +3,7 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from commands.eventlog.chain import HASH_LENGTH
 from commands.eventlog.lineage import Lineage, clipped
@@ -12,10 +12,11 @@ from commands.eventlog.wire import EventMapper, Row
 from domain.errors import NoSuchMoment, StoreIsDamaged
 from domain.ids import SessionId
 from domain.recorded import BEGINNING, Draw, Head, Recorded
-from domain.session import Session, evolve
+from domain.session import Session
+from domain.streams import evolve_of, family_of
 
-STATES_KEPT = 16
-"""Sessions whose newest state is remembered."""
+STATES_KEPT = {"session": 16, "agent": 256, "project": 64, "task": 64}
+"""How many streams of each family have their newest state remembered."""
 
 _REDACTION = "event.redacted"
 
@@ -24,9 +25,10 @@ _BATCH = 16
 
 
 class Known(NamedTuple):
-    """A state at the head of a session, and what is known of it."""
+    """A state at the head of a stream, and what is known of it."""
 
-    state: Session
+    state: Any
+    """A :class:`Session`, or what else folds this stream."""
     hash: bytes
     snapshot: int
     """The version of its newest snapshot."""
@@ -47,7 +49,9 @@ class States:
     ) -> None:
         self._snapshots, self._lineage = snapshots, lineage
         self._mapper, self._rows, self._redactions = mapper, rows, redactions
-        self._known: OrderedDict[SessionId, Known] = OrderedDict()
+        self._known: dict[str, OrderedDict[SessionId, Known]] = {
+            family: OrderedDict() for family in STATES_KEPT
+        }
         self._lock = threading.Lock()
 
     def close(self) -> None:
@@ -56,7 +60,7 @@ class States:
 
     def known(self, session: SessionId) -> Known | None:
         """What is remembered, without a look at the log."""
-        return self._known.get(session)
+        return self._known[family_of(session)].get(session)
 
     def kept(self, session: SessionId) -> Iterator[tuple[int, Session | None]]:
         """All snapshots of a session's own events: version, and state if readable."""
@@ -66,7 +70,8 @@ class States:
     def forget(self) -> bool:
         """Let go of states that may hold what has been redacted; whether none are left."""
         with self._lock:
-            self._known.clear()
+            for known in self._known.values():
+                known.clear()
         return self._snapshots.forget(self._redactions(), thorough=True)
 
     def newest(self, session: SessionId) -> Known:
@@ -81,10 +86,10 @@ class States:
 
     def valid(self, session: SessionId) -> Known | None:
         """What is remembered, unless something has been redacted since."""
-        known = self._known.get(session)
+        known = self.known(session)
         return known if known is not None and known.redactions == self._redactions() else None
 
-    def at(self, session: SessionId, version: int) -> Session:
+    def at(self, session: SessionId, version: int) -> Any:
         """The state as of a version.
 
         Raises:
@@ -107,7 +112,7 @@ class States:
         draw: Draw,
         head: Head,
         positions: Sequence[int],
-    ) -> Session:
+    ) -> Any:
         """The state behind events that are in the log now."""
         state = known.state
         for (event, cause, by, at), position in zip(draw.events, positions, strict=True):
@@ -121,12 +126,12 @@ class States:
                 cause,
                 event,
             )
-            state = evolve(state, recorded)
+            state = evolve_of(session)(state, recorded)
         return self._remember(session, known._replace(state=state, hash=head.hash)).state
 
-    def _evolved(self, state: Session | None, row: Row) -> Session:
+    def _evolved(self, state: Any, row: Row) -> Any:
         try:
-            return evolve(state, self._mapper.recorded(row))
+            return evolve_of(row[0])(state, self._mapper.recorded(row))
         except ValueError as error:
             raise StoreIsDamaged(
                 f"Event {row[1]} of session {row[0]!r} does not fit what is before it ({error}):"
@@ -158,12 +163,12 @@ class States:
 
     def _keep(self, stream: SessionId, snapshots: list[Snapshot], redactions: int) -> None:
         """Save states, unless they may hold what has been taken away since."""
-        if redactions == self._redactions():
+        if redactions == self._redactions() and family_of(stream) == "session":
             self._snapshots.save(stream, snapshots, redactions)
 
     def _snapshot(
         self, session: SessionId, parts: list[tuple[SessionId, int, int]], redactions: int
-    ) -> tuple[Session | None, bytes, int]:
+    ) -> tuple[Any, bytes, int]:
         """The newest snapshot whose hash the log still has at its moment; others are dropped."""
         while (found := self._snapshots.newest(parts, redactions)) is not None:
             stream, version, snapshot = found
@@ -182,9 +187,11 @@ class States:
         if state.version - known.snapshot >= EVERY and state.id == session:
             self._keep(session, [Snapshot(state, known.hash)], known.redactions)
             known = known._replace(snapshot=state.version)
+        family = family_of(session)
+        kept = self._known[family]
         with self._lock:
-            self._known[session] = known
-            self._known.move_to_end(session)
-            while len(self._known) > STATES_KEPT:
-                self._known.popitem(last=False)
+            kept[session] = known
+            kept.move_to_end(session)
+            while len(kept) > STATES_KEPT[family]:
+                kept.popitem(last=False)
         return known

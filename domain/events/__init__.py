@@ -1,8 +1,28 @@
-"""All that can happen in a session, one module per family.
+"""All that can happen in a session, to an agent or in a project, one module per family.
 
 ``EVENTS`` maps each kind to its class: the only way from a stored name to code.
 """
 
+from domain.events.agents import (
+    AgentDrafted,
+    AgentUndrafted,
+    BackendOpened,
+    ContextReset,
+    ConversationCompacted,
+    LoopNoticed,
+    PeerAnswered,
+    PeerAsked,
+    PromptSubmitted,
+    PromptWithdrawn,
+    ToolCalled,
+    TurnCompleted,
+    TurnFailed,
+    TurnLost,
+    TurnStarted,
+    WorkerDispatched,
+    WorkerKilled,
+    WorkerReported,
+)
 from domain.events.artifacts import (
     ArtifactEdited,
     ArtifactExcluded,
@@ -38,6 +58,13 @@ from domain.events.dialogue import ExchangesPruned, MessageSent, ToolUsed
 from domain.events.drafts import DraftAccepted, DraftEmitted, DraftSeen
 from domain.events.notes import NoteAdded
 from domain.events.presence import SignalChanged
+from domain.events.projects import (
+    ProjectClosed,
+    ProjectCreated,
+    TaskClosed,
+    TaskCreated,
+    TaskReopened,
+)
 from domain.events.redaction import EventRedacted
 from domain.events.runs import RunStarted, RunStopped
 from domain.events.sessions import (
@@ -103,15 +130,49 @@ SessionEvent = (
     | RunStopped
     | EventRedacted
 )
-"""The union that ``evolve`` must handle to the last member."""
+"""What happens in a session: the union that its ``evolve`` must handle to the last member."""
+
+AgentEvent = (
+    AgentDrafted
+    | AgentUndrafted
+    | PromptSubmitted
+    | PromptWithdrawn
+    | TurnStarted
+    | ToolCalled
+    | TurnCompleted
+    | TurnFailed
+    | TurnLost
+    | BackendOpened
+    | ConversationCompacted
+    | ContextReset
+    | LoopNoticed
+    | WorkerDispatched
+    | WorkerReported
+    | WorkerKilled
+    | PeerAsked
+    | PeerAnswered
+    | EventRedacted
+)
+"""What happens in the stream of an agent."""
+
+ProjectEvent = ProjectCreated | ProjectClosed | EventRedacted
+"""What happens in the stream of a project."""
+
+TaskEvent = TaskCreated | TaskClosed | TaskReopened | EventRedacted
+"""What happens in the stream of a task."""
 
 EVENTS: dict[str, type[Event]] = {
-    str(event.model_fields["kind"].default): event for event in SessionEvent.__args__
+    str(event.model_fields["kind"].default): event
+    for family in (SessionEvent, AgentEvent, ProjectEvent, TaskEvent)
+    for event in family.__args__
 }
 
 __all__ = [
     "EVENTS",
     "REDACTED",
+    "AgentDrafted",
+    "AgentEvent",
+    "AgentUndrafted",
     "ArtifactEdited",
     "ArtifactExcluded",
     "ArtifactImported",
@@ -120,6 +181,7 @@ __all__ = [
     "ArtifactRecalled",
     "ArtifactRejected",
     "ArtifactsEvicted",
+    "BackendOpened",
     "Caused",
     "ClusterFormed",
     "ClusterMerged",
@@ -127,6 +189,8 @@ __all__ = [
     "ClusteringCalibrated",
     "ConfigChanged",
     "ContextCompacted",
+    "ContextReset",
+    "ConversationCompacted",
     "DetectorInvoked",
     "DraftAccepted",
     "DraftEmitted",
@@ -145,10 +209,18 @@ __all__ = [
     "ExchangesPruned",
     "FactLearned",
     "FactSuperseded",
+    "LoopNoticed",
     "MessageSent",
     "MindInvoked",
     "MindSignalled",
     "NoteAdded",
+    "PeerAnswered",
+    "PeerAsked",
+    "ProjectClosed",
+    "ProjectCreated",
+    "ProjectEvent",
+    "PromptSubmitted",
+    "PromptWithdrawn",
     "ReplayBegun",
     "RunStarted",
     "RunStopped",
@@ -161,8 +233,20 @@ __all__ = [
     "SessionStarted",
     "SignalChanged",
     "Source",
+    "TaskClosed",
+    "TaskCreated",
+    "TaskEvent",
+    "TaskReopened",
     "ThoughtAdded",
     "ThoughtClustered",
     "ThoughtEmbedded",
+    "ToolCalled",
     "ToolUsed",
+    "TurnCompleted",
+    "TurnFailed",
+    "TurnLost",
+    "TurnStarted",
+    "WorkerDispatched",
+    "WorkerKilled",
+    "WorkerReported",
 ]

@@ -36,6 +36,8 @@ from tests.golden.write import EXAMPLES
 from tests.spec import after, given, recorded
 from tests.strategies import histories
 
+OF_SESSIONS = tuple(event for event in EXAMPLES if isinstance(event, SessionEvent))
+
 SHAPES = {4: "5e0583866e9ad5fe"}
 """The state's fields and their types under each number, as a hash."""
 
@@ -79,8 +81,9 @@ def test_the_shape_goes_down_to_the_last_field() -> None:
 
 def test_every_kind_of_event_is_handled() -> None:
     """A new event without a case would be a KeyError in every session that has it."""
-    assert {type(e) for e in EXAMPLES} == set(EVENTS.values()) == set(get_args(SessionEvent))
-    for example in EXAMPLES:
+    assert {type(e) for e in EXAMPLES} == set(EVENTS.values())
+    assert {type(e) for e in OF_SESSIONS} == set(get_args(SessionEvent))
+    for example in OF_SESSIONS:
         if isinstance(example, SessionStarted):
             continue
         state = given(

@@ -65,6 +65,7 @@ from domain.events import (
 from domain.events.thinking import packed
 from domain.ids import CommandId, ExchangeId, RunId
 from domain.recorded import Draw, Recorded
+from tests.golden.agents import AGENTS
 
 FOLDER = Path(__file__).parent
 EXCHANGE = ExchangeId("exc_24_000")
@@ -287,6 +288,7 @@ EXAMPLES: tuple[Event, ...] = (
         stub=bytes(range(32, 64)),
         reason="It named a patient.",
     ),
+    *AGENTS,
 )
 
 

@@ -57,6 +57,8 @@ def _used(tree: ast.AST, origins: dict[str, str]) -> Iterator[tuple[int, str]]:
     for node in ast.walk(tree):
         if not isinstance(node, ast.Attribute | ast.Name) or id(node) in inner:
             continue
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            continue  # a field called ``open`` opens nothing
         call = calls.get(id(node))
         nothing = call is not None and all(
             isinstance(given, ast.Constant) and given.value is None
