@@ -1,0 +1,1 @@
+"""The roles that come with this program, a file each."""
