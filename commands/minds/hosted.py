@@ -105,7 +105,7 @@ class HostedMind:
             return timed_out(asked, request.timeout, "".join(arriving))
         except Exception as error:  # noqa: BLE001 - whatever a library raises is a failed attempt
             return failure_of(error, asked, request.timeout, "".join(arriving))
-        return _checked(asked, response, streamed=listener is not None)
+        return checked(asked, response, streamed=listener is not None)
 
 
 def _hearing(listener: Listener, arriving: list[str]) -> Callable[[str], bool]:
@@ -125,7 +125,7 @@ def _hearing(listener: Listener, arriving: list[str]) -> Callable[[str], bool]:
     return hear
 
 
-def _checked(asked: Asked, response: "ModelResponse", *, streamed: bool) -> Whole | MindFailed:
+def checked(asked: Asked, response: "ModelResponse", *, streamed: bool) -> Whole | MindFailed:
     """A reply is whole when its provider says why it ended; a broken stream just ends."""
     text = response.text or ""
     if len(text) > MOST_TEXT:

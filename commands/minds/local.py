@@ -55,12 +55,12 @@ class LocalMind:
         server = loaded(self.file, self.threads, self.context)
         # loading is not the attempt's: a cold disk may take longer than the thinking
         deadline = self.clock() + request.timeout
-        arriving = _Arriving()
+        arriving = Arriving()
         with closing(stream(server, _question(request))) as chunks:
             for chunk in chunks:
                 piece = arriving.read(chunk)
                 if arriving.error:
-                    raise self._failed(arriving.error)
+                    raise self.failure(arriving.error)
                 if piece and listener:
                     listener(piece)
                 if arriving.finish is None and self.clock() > deadline:
@@ -77,7 +77,7 @@ class LocalMind:
             finish=arriving.finish,
         )
 
-    def _failed(self, error: Mapping[str, Any]) -> MindFailed:
+    def failure(self, error: Mapping[str, Any]) -> MindFailed:
         """The engine reports failures as dicts in the form of HTTP errors."""
         if error.get("type") == "exceed_context_size_error":
             return MindFailed(
@@ -92,7 +92,7 @@ class LocalMind:
         )
 
 
-class _Arriving:
+class Arriving:
     """What has streamed in so far."""
 
     def __init__(self) -> None:
@@ -103,6 +103,7 @@ class _Arriving:
 
     @property
     def text(self) -> str:
+        """All of it."""
         return "".join(self.pieces)
 
     def read(self, chunk: Mapping[str, Any]) -> str:
@@ -122,7 +123,7 @@ def _question(request: Request) -> dict[str, Any]:
     messages = [{"role": "system", "content": request.system}]
     for prompt, reply in request.examples:
         messages += [{"role": "user", "content": prompt}, {"role": "assistant", "content": reply}]
-    messages.append({"role": "user", "content": _harmless(request.prompt)})
+    messages.append({"role": "user", "content": harmless(request.prompt)})
     own = request.schema is None
     return {
         "messages": messages,
@@ -141,7 +142,7 @@ def _question(request: Request) -> dict[str, Any]:
     }
 
 
-def _harmless(prompt: str) -> str:
+def harmless(prompt: str) -> str:
     """The prompt without what the engine would take for its own marks of turns.
 
     It reads ``<|im_end|>`` as the end of a turn wherever it stands, so that whoever writes it into

@@ -74,11 +74,10 @@ class Patient:
 
     def _pause(self, failure: MindFailed, attempt: int, spent: float) -> float | None:
         """Seconds until the next attempt; None where there is to be none."""
-        if not failure.retryable or attempt >= self.attempts:
+        if attempt >= self.attempts:
             return None
-        jitter = jittered(attempt, self.base, self.longest, self.chance)
-        pause = max(jitter, min(failure.retry_after or 0.0, self.longest))
-        return pause if spent + pause < self.budget else None
+        pause = pause_after(failure, attempt, self.base, self.longest, self.chance)
+        return pause if pause is not None and spent + pause < self.budget else None
 
     def _gave_up(self, failure: MindFailed, partial: str, attempt: int, began: float) -> MindFailed:
         tries = f" It was asked {attempt} times." if attempt > 1 else ""
@@ -94,6 +93,23 @@ class Patient:
 
     def _since(self, began: float) -> int:
         return round((self.clock() - began) * 1000)
+
+
+def pause_after(
+    failure: MindFailed, attempt: int, base: float, longest: float, chance: Callable[[], float]
+) -> float | None:
+    """Seconds to wait before a failed request is sent again; None where that would not help.
+
+    Args:
+        failure: what came of the attempt; a wait that it asks for is kept, up to ``longest``.
+        attempt: which one failed, from 1.
+        base: the bound of the first pause.
+        longest: the bound of all.
+        chance: uniform in [0, 1).
+    """
+    if not failure.retryable:
+        return None
+    return max(jittered(attempt, base, longest, chance), min(failure.retry_after or 0.0, longest))
 
 
 def jittered(attempt: int, base: float, longest: float, chance: Callable[[], float]) -> float:

@@ -71,9 +71,10 @@ class ScriptMind:
         if line.delay > request.timeout:
             raise failures.timed_out(failures.Asked(self.name), request.timeout)
         if self._fails(request.iteration, line):
-            raise _failure(failures.Asked(self.name), line, request.timeout)
+            asked = failures.Asked(self.name)
+            raise failure(asked, line.fail, line.text, request.timeout, line.retry_after)
         if listener:
-            for piece in _pieces(line.text):
+            for piece in pieces(line.text):
                 listener(piece)
         return Reply(
             text=line.text,
@@ -94,21 +95,24 @@ class ScriptMind:
         return had < times or not line.text
 
 
-def _failure(asked: failures.Asked, line: Line, timeout: float) -> MindFailed:
-    match line.fail:
+def failure(
+    asked: failures.Asked, fail: str, text: str, timeout: float, retry_after: float | None
+) -> MindFailed:
+    """What a recorded failure is: one of :data:`FAILS`, or an HTTP status."""
+    match fail:
         case "timeout":
             return failures.timed_out(asked, timeout)
         case "connection":
             return failures.unreachable(asked, "recorded")
         case "half":
-            return failures.broke_off(asked, line.text[: len(line.text) // 2])
+            return failures.broke_off(asked, text[: len(text) // 2])
         case "garbage":
             return failures.garbled(asked, "recorded")
         case status:
-            return failures.refused(asked, int(status), "recorded", retry_after=line.retry_after)
+            return failures.refused(asked, int(status), "recorded", retry_after=retry_after)
 
 
-def _pieces(text: str) -> Iterable[str]:
+def pieces(text: str) -> Iterable[str]:
     """The text word by word, as a model would stream it."""
     start = 0
     for at, sign in enumerate(text):

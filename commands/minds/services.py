@@ -3,11 +3,14 @@
 The client libraries come with a provider's own retries, which are off, and with its price list.
 """
 
+import ssl
 import warnings
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import cache
 from typing import Any, cast
 
+import httpx
 from pydantic_ai.direct import model_request, model_request_stream
 from pydantic_ai.messages import (
     ModelMessage,
@@ -46,19 +49,26 @@ def opening(service: Service, model: str, url: str, key: str, timeout: float) ->
     warnings.filterwarnings("ignore", "Sampling parameters", UserWarning)
     if service == "anthropic":
         return _anthropic(model, url, key, timeout)
-    from openai import AsyncOpenAI  # noqa: PLC0415 - only the client that is needed
+    from openai import AsyncOpenAI, DefaultAsyncHttpxClient  # noqa: PLC0415 - only what is needed
 
     make = _chat_model(service, model)
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[Model[Any]]:
         # servers that need no key still want the header
+        http = DefaultAsyncHttpxClient(verify=_trusted())
         async with AsyncOpenAI(
-            api_key=key or "none", base_url=url, max_retries=0, timeout=timeout
+            api_key=key or "none", base_url=url, max_retries=0, timeout=timeout, http_client=http
         ) as client:
             yield make(client)
 
     return opened
+
+
+@cache
+def _trusted() -> ssl.SSLContext:
+    """Whom to trust, read once: a client that reads it anew takes longer than many a request."""
+    return httpx.create_ssl_context()
 
 
 def _chat_model(service: Service, model: str) -> Callable[[Any], Model[Any]]:
@@ -91,14 +101,18 @@ def _chat_model(service: Service, model: str) -> Callable[[Any], Model[Any]]:
 
 
 def _anthropic(model: str, url: str, key: str, timeout: float) -> Opening:
-    from anthropic import AsyncAnthropic  # noqa: PLC0415 - only the client that is needed
+    from anthropic import (  # noqa: PLC0415 - only what is needed
+        AsyncAnthropic,
+        DefaultAsyncHttpxClient,
+    )
     from pydantic_ai.models.anthropic import AnthropicModel  # noqa: PLC0415
     from pydantic_ai.providers.anthropic import AnthropicProvider  # noqa: PLC0415
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[Model[Any]]:
+        http = DefaultAsyncHttpxClient(verify=_trusted())
         async with AsyncAnthropic(
-            api_key=key, base_url=url, max_retries=0, timeout=timeout
+            api_key=key, base_url=url, max_retries=0, timeout=timeout, http_client=http
         ) as client:
             yield AnthropicModel(model, provider=AnthropicProvider(anthropic_client=client))
 
@@ -158,13 +172,13 @@ async def listen(
     )
     async with asking as stream:
         async for event in stream:
-            piece = _text_of(event)
+            piece = text_of(event)
             if piece and not hear(piece):
                 break
         return stream.get()
 
 
-def _text_of(event: object) -> str:
+def text_of(event: object) -> str:
     """The text that an event of the stream adds; thinking and the rest add none."""
     if isinstance(event, PartStartEvent) and isinstance(event.part, TextPart):
         return event.part.content
