@@ -77,7 +77,7 @@ def log(
     if until is not None and follow:
         raise BadSetting("What is to come has no --until: leave out either that or --follow.")
     match, shown = Match(kind or (), actor, grep), 0
-    with desk(store, session) as at:
+    with desk(store, session, any_stream=True) as at:
         # before the look back, so that nothing falls between, and nothing is shown twice
         position, head = at.log.position(), at.log.head(at.session).version
         after = moment_here(at, since) if since is not None else 0

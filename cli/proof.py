@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.metadata import version
 from importlib.util import find_spec
 from json import dumps
@@ -17,7 +17,7 @@ from cli.wiring import find_store, open_store
 from commands.eventlog import SQLITE_VERSION, EventLog, Verdict
 from commands.world import RealWorld
 from domain.errors import Broken, LogosphereError, NoStore, Refused
-from domain.ids import session_id
+from domain.ids import SessionId, stream_id
 
 if TYPE_CHECKING:
     from commands.heads import Compared, Heads
@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 
 def verify(
     sessions: Annotated[
-        list[str] | None, typer.Argument(help="Sessions with their ancestors; all by default.")
+        list[str] | None,
+        typer.Argument(help="Sessions with their ancestors, or agent:NAME; all by default."),
     ] = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="Every session: the same as naming none.")
+        bool, typer.Option("--all", help="Everything: the same as naming none.")
     ] = False,
     since_last: Annotated[
         bool, typer.Option("--since-last", help="Only what came since the last whole proof.")
@@ -57,16 +58,17 @@ def verify(
     with open_store(store) as (_, log):
         kept = _kept(against, key)
         standing = _compared(log, kept)
-        names = [session_id(name) for name in sessions] if sessions else None
+        names = [stream_id(name) for name in sessions] if sessions else None
         verdicts = list(log.verify(names, new=since_last))
-        unnamed = len(set(log.sessions()) - {one.here for one in standing})
+        unnamed = set(log.streams()) - {one.here for one in standing}
     findings = [finding for verdict in verdicts for finding in verdict.findings]
     events = sum(verdict.events for verdict in verdicts)
     wrong = [one for one in standing if one.standing != "as written"]
     if json:
         out.as_json(
             {
-                "sessions": len(verdicts),
+                "sessions": sum(":" not in verdict.session for verdict in verdicts),
+                "streams": len(verdicts),
                 "events": events,
                 "findings": [finding._asdict() for finding in findings],
                 "heads": [one._asdict() for one in standing],
@@ -78,7 +80,7 @@ def verify(
             out.answer(f"{finding.session or 'the store'}: {finding.sentence}")
         if not findings:
             which = "new event" if since_last else "event"
-            where = out.count(len(verdicts), "session")
+            where = _counted(verdict.session for verdict in verdicts)
             out.answer(f"{out.count(events, which)} of {where}: all as written.")
         if kept is not None:
             _tell_heads(kept, standing)
@@ -124,12 +126,23 @@ def _tell_heads(kept: "Heads", standing: "list[Compared]") -> None:
         elif called:
             out.answer(f"{one.session} is called {one.here} here.")
     if all(one.standing == "as written" for one in standing):
-        whole = out.count(len(standing), "session")
+        whole = _counted(one.session for one in standing)
         signer = f"signed with {kept.key}" if kept.key else "unsigned"
         out.answer(f"{whole} as whole as on {out.safe(kept.made)} ({signer}).")
 
 
-def _limits(kept: "Heads", unnamed: int, *, whole: bool, trusted: bool) -> str:
+def _counted(streams: Iterable[SessionId]) -> str:
+    """How many sessions, and how many other streams: of agents, projects and tasks."""
+    names = list(streams)
+    others = sum(":" in name for name in names)
+    if not others:
+        return out.count(len(names), "session")
+    if others == len(names):
+        return out.count(others, "stream")
+    return f"{out.count(len(names) - others, 'session')} and {out.count(others, 'other stream')}"
+
+
+def _limits(kept: "Heads", unnamed: set[SessionId], *, whole: bool, trusted: bool) -> str:
     """What has been proved by now, and what has not."""
     if kept.key is None:
         doubt = "they are unsigned: whoever can write that file could have changed it"
@@ -140,7 +153,7 @@ def _limits(kept: "Heads", unnamed: int, *, whole: bool, trusted: bool) -> str:
     if not whole:
         told = "The store and these heads do not go together"
         return f"{told}; {doubt}." if doubt else f"{told}, and the heads are what was signed."
-    more = f", nor about {out.count(unnamed, 'session')} that they do not name" if unnamed else ""
+    more = f", nor about {_counted(unnamed)} that they do not name" if unnamed else ""
     return (
         "This proves that up to these heads nothing was cut off, changed or slipped in;"
         f" it says nothing about what came after them{more}."
@@ -150,7 +163,8 @@ def _limits(kept: "Heads", unnamed: int, *, whole: bool, trusted: bool) -> str:
 
 def head(
     sessions: Annotated[
-        list[str] | None, typer.Argument(help="Sessions; all of the store by default.")
+        list[str] | None,
+        typer.Argument(help="Sessions, or agent:NAME; all of the store by default."),
     ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write it to a file.", metavar="FILE")
@@ -168,7 +182,7 @@ def head(
     from commands.heads import heads_of  # noqa: PLC0415 — for this verb alone
 
     with open_store(store) as (_, log):
-        names = [session_id(name) for name in sessions] if sessions else log.sessions()
+        names = [stream_id(name) for name in sessions] if sessions else log.streams()
         data = heads_of(log, names, RealWorld.of_this_user(), sign)
     if output is None:
         out.as_json(data)
@@ -178,7 +192,7 @@ def head(
     except OSError as error:
         raise Refused(f"{str(output)!r} can't be written: {error.strerror or error}.") from None
     signed = "signed " if sign else ""
-    out.talk(f"Wrote the {signed}heads of {out.count(len(names), 'session')} to {output}.")
+    out.talk(f"Wrote the {signed}heads of {_counted(names)} to {output}.")
 
 
 class Check(NamedTuple):
@@ -254,8 +268,7 @@ def _store(store: Path | None) -> Iterator[Check]:
     try:
         directory = find_store(store)
         with open_store(store) as (_, log):
-            names = log.sessions()
-            yield Check("store", True, f"{directory}, {out.count(len(names), 'session')}")
+            yield Check("store", True, f"{directory}, {_counted(log.streams())}")
             yield Check(
                 "writing", log.writable or None, "possible" if log.writable else "read only"
             )

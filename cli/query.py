@@ -183,34 +183,61 @@ def _parameters(
         BadSetting: one has no value, or there is none for which one was given.
         Refused: the query looks away from the moment or session that was named.
     """
-    from projections.analytics.asking.shapes import look_at  # noqa: PLC0415 — brings DuckDB
-
     values: dict[str, str | int | None] = {}
     for text in given or ():
         name, equals, value = text.removeprefix("$").partition("=")
         if not equals:
             raise BadSetting(f"{text!r} is no parameter: write -p name=value.")
         values[name.strip()] = value
+
+    def ours() -> dict[str, str | int | None]:
+        with desk(store, session) as at:
+            return {"session": at.session, "at_version": at.version}
+
+    return filled(sql, values, ours, past=MOMENT.get() is not None, named=session is not None)
+
+
+def filled(
+    sql: str,
+    values: dict[str, str | int | None],
+    ours: Callable[[], Mapping[str, str | int | None]],
+    *,
+    past: bool,
+    named: bool,
+) -> dict[str, str | int | None]:
+    """All that a query's ``$names`` stand for.
+
+    Args:
+        sql: the query.
+        values: what was given.
+        ours: gives ``session`` and ``at_version``, which need not be given.
+        past: a moment was named, at which the query has to look.
+        named: a session was named, of which the query has to ask.
+
+    Raises:
+        BadSetting: one has no value, or there is none for which one was given.
+        Refused: the query looks away from the moment or session that was named.
+    """
+    from projections.analytics.asking.shapes import look_at  # noqa: PLC0415 — brings DuckDB
+
     asked = look_at(sql)
     if asked is None:
         return values  # running it will say what is wrong
     for name in sorted(values.keys() - asked.parameters):
         raise BadSetting(f"The query has no ${name}: {_having(asked.parameters)}.")
     left = asked.parameters - values.keys()
-    if MOMENT.get() is not None and "at_version" not in left:
+    if past and "at_version" not in left:
         raise Refused(
             "This query would not look at the past: ask the views of a branch, as in"
             " FROM drafts_of($session, at_version := $at_version)."
         )
-    if session is not None and "session" not in left:
+    if named and "session" not in left:
         raise Refused(
             "This query asks of no session in particular: name $session in it, as in"
             " FROM drafts_of($session)."
         )
     if left & {"session", "at_version"}:
-        with desk(store, session) as at:
-            ours: dict[str, str | int | None] = {"session": at.session, "at_version": at.version}
-        values |= {name: ours[name] for name in ours.keys() & left}
+        values |= {name: value for name, value in ours().items() if name in left}
     for name in sorted(left - values.keys()):
         raise BadSetting(f"The query leaves ${name} open: give it a value (-p {name}=…).")
     return values

@@ -46,7 +46,7 @@ def redact(
     from projections.analytics.place import forget  # noqa: PLC0415 — as above
     from projections.search.index import forget as forget_texts  # noqa: PLC0415 — as above
 
-    with desk(store, session) as at:
+    with desk(store, session, any_stream=True) as at:
         at.only_now()
         chosen = _chosen(at, ref)
         found = traces(at.log, chosen)

@@ -60,8 +60,9 @@ def search(
 ) -> None:
     """Find messages, accepted answers and artifacts by their words and their meaning.
 
-    All sessions are searched, or one with all that it inherited (--session). Meaning is compared
-    by the embedder of this machine; an index beside the log (search.db) is kept by itself.
+    All sessions are searched, and what was said to agents and came back; or one session with all
+    that it inherited (--session). Meaning is compared by the embedder of this machine; an index
+    beside the log (search.db) is kept by itself.
 
     Example: mind search "login timeout" --kind answer
     """
@@ -70,7 +71,7 @@ def search(
     if text is None and not index:
         raise typer.BadParameter('say what to look for: mind search "login timeout"')
     with desk(store, session) as at, _progress() as told:
-        scope = _scope(at, as_of, named=session is not None)
+        scope = scope_of(at, as_of, named=session is not None)
         vectors = None if words else vectors_for(at.state.config)
         with Searcher(at.log, at.directory, vectors, on_remark=_remark, progress=told) as searcher:
             if index:
@@ -126,7 +127,7 @@ def kinds_of(named: Sequence[str] | None) -> "list[Kind]":
     return found
 
 
-def vectors_for(config: Config) -> "Vectors | None":
+def vectors_for(config: Config, remark: Callable[[str], object] | None = None) -> "Vectors | None":
     """What makes the vectors of a search: the embedder of this machine, unless embedding is off.
 
     Never one that costs money: whole histories go through it.
@@ -138,7 +139,7 @@ def vectors_for(config: Config) -> "Vectors | None":
     try:
         embedder = embedder_for(config.model_copy(update={"embedding_model": "local"}))
     except LogosphereError as error:
-        _remark(f"Searching by words alone: {error.sentence}")
+        (remark or _remark)(f"Searching by words alone: {error.sentence}")
         return None
     if embedder is None:
         return None
@@ -186,7 +187,7 @@ def _shown(piece: str) -> str:
     return out.shade(piece, "user") if out.coloured() else f"[{piece}]"
 
 
-def _scope(at: Desk, as_of: str | None, *, named: bool) -> "Scope":
+def scope_of(at: Desk, as_of: str | None, *, named: bool) -> "Scope":
     """What is looked at.
 
     Raises:

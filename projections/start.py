@@ -58,7 +58,7 @@ def offer(log: Log, hits: Sequence[Hit]) -> Offer:
 
     Args:
         log: where they live.
-        hits: what was found, best first, of all kinds.
+        hits: what was found in sessions, best first, of all kinds.
     """
     best = max((hit.score for hit in hits), default=0.0)
     likely = [hit for hit in hits if hit.score >= LIKELY * best]

@@ -56,6 +56,7 @@ from domain.events import (
     ThoughtEmbedded,
     ToolUsed,
 )
+from projections.agent_summaries import AGENT_SUMMARIES
 
 
 def summary(event: Event) -> str:
@@ -268,4 +269,5 @@ _SUMMARY: dict[type[Event], Callable[[Any], str]] = {
     RunStarted: lambda e: f"{e.mode}, {'exactly' if e.exact else 'at most'} {e.limit}",
     RunStopped: _stopped,
     EventRedacted: lambda e: f"event {e.version} ({e.what}): {e.reason}",
+    **AGENT_SUMMARIES,
 }

@@ -17,7 +17,8 @@ class Hit(NamedTuple):
 
     kind: Kind
     session: SessionId
-    """The session whose stream holds it: in a fork, for what it inherited, an ancestor."""
+    """The session whose stream holds it: in a fork, for what it inherited, an ancestor. What was
+    said to an agent, and what it answered, is in ``agent:NAME``."""
     version: int
     """The event that gave it these words; of an answer, its acceptance. Names it as
     ``session@version``."""
@@ -59,10 +60,12 @@ class Branch(NamedTuple):
 
 
 class Everywhere(NamedTuple):
-    """All sessions, each thing once, in the session whose stream holds it."""
+    """All sessions and agents, each thing once, in the stream that holds it."""
 
     before: int | None = None
     """Only what was so at this time, in microseconds since 1970, UTC."""
+    agents: bool = True
+    """What was said to agents, and what they answered, too."""
 
 
 Scope = Branch | Everywhere

@@ -34,7 +34,7 @@ from projections.search.vectors import carry_over
 SLICE = 5_000
 """Events between two commits: readers wait for one commit at most."""
 
-MADE = 1
+MADE = 2
 """Counted up when texts are made otherwise though the tables are the same."""
 
 _NOT_ITS_FAULT = frozenset(

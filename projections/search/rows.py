@@ -104,6 +104,17 @@ class Writer:
         """A branch goes by its name alone until it gets a title."""
         self._replace(event, SESSION, Words("session", event.session))
 
+    # agents
+
+    def completed(self, event: Plain, data: dict[str, Any]) -> None:
+        """An agent answered."""
+        self._add(event, Words("answer", data["text"]))
+
+    def reported(self, event: Plain, data: dict[str, Any]) -> None:
+        """Work ended with a result; the word about it in its sender's stream says nothing new."""
+        if event.session == f"agent:{data['worker']}":
+            self._add(event, Words("answer", data["summary"]))
+
     # artifacts
 
     def effort(self, event: Plain, data: dict[str, Any]) -> None:
@@ -269,6 +280,9 @@ def _carried(data: dict[str, Any]) -> Words:
 
 _HANDLERS: dict[str, Callable[[Writer, Plain, dict[str, Any]], None]] = {
     "message.sent": Writer.message,
+    "prompt.submitted": Writer.message,
+    "turn.completed": Writer.completed,
+    "worker.reported": Writer.reported,
     "draft.emitted": Writer.draft,
     "draft.accepted": Writer.answer,
     "session.started": Writer.titled,

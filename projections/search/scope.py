@@ -72,9 +72,10 @@ def _any(signs: Iterable[str]) -> str:
 
 def _everywhere(scope: Everywhere) -> View:
     """Each session as it sees itself."""
+    whose = "" if scope.agents else " AND instr(t.stream, ':') = 0"
     if scope.before is None:
-        return View("t.gone IS NULL", (), "", by_rows=False)
-    then = "t.at <= ? AND (t.gone IS NULL OR t.gone_at > ?)"
+        return View(f"t.gone IS NULL{whose}", (), "", by_rows=not scope.agents)
+    then = f"t.at <= ? AND (t.gone IS NULL OR t.gone_at > ?){whose}"
     return View(then, (scope.before, scope.before), "", by_rows=True)
 
 

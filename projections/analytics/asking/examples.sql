@@ -82,3 +82,17 @@ GROUP BY l.session ORDER BY l.session;
 -- Any field of any event: where thoughts came from
 SELECT data.origin::VARCHAR AS origin, count(*) AS thoughts
 FROM events WHERE kind = 'thought.added' GROUP BY origin ORDER BY thoughts DESC;
+
+-- Agents that can still be spoken to, with what they took
+SELECT agent, role, project, task, model, turns, failed + lost AS unanswered,
+  round(cost_usd, 4) AS usd, newest
+FROM agents WHERE active ORDER BY newest DESC;
+
+-- What agents took, by project, role and model
+SELECT project, role, model, agents, active, turns, failed, tokens_in, tokens_out,
+  round(cost_usd, 4) AS usd, unknown_costs
+FROM agent_costs ORDER BY cost_usd DESC NULLS LAST, project, role, model;
+
+-- The newest turns of agents that got no answer, and why
+SELECT time, agent, turn, reason, detail, text
+FROM turns WHERE outcome IN ('failed', 'lost') ORDER BY position DESC LIMIT 20;

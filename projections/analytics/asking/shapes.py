@@ -31,8 +31,10 @@ class Asked(NamedTuple):
 
 def look_at(sql: str) -> Asked | None:
     """Look at a query; None where it is none, or more than one: running it will say so."""
-    import duckdb  # noqa: PLC0415 — only who asks pays for it
-
+    try:
+        import duckdb  # noqa: PLC0415 — only who asks pays for it
+    except ImportError:
+        return None  # running it will say this, too
     try:
         sql.encode()
         (statement,) = duckdb.extract_statements(sql)

@@ -6,6 +6,7 @@ that forks have of their own; what a branch *sees* is ``…_of('branch')``.
 """
 
 from domain.recorded import Plain
+from projections.analytics.schema.agents import AGENTS
 from projections.analytics.schema.artifacts import ARTIFACTS
 from projections.analytics.schema.dialogue import DIALOGUE
 from projections.analytics.schema.sessions import SESSIONS
@@ -47,4 +48,4 @@ EVENTS = Table(
     {},
 )
 
-TABLES: tuple[Table, ...] = (*SESSIONS, *DIALOGUE, *THINKING, *ARTIFACTS)
+TABLES: tuple[Table, ...] = (*SESSIONS, *DIALOGUE, *THINKING, *ARTIFACTS, *AGENTS)

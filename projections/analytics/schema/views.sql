@@ -120,9 +120,163 @@ SELECT position, session, version, time, actor, kind,
     WHEN 'session.renamed' THEN data.title::VARCHAR
     WHEN 'session.labelled' THEN data.label::VARCHAR
     WHEN 'event.redacted' THEN data.reason::VARCHAR
+    WHEN 'agent.drafted' THEN data.role::VARCHAR
+    WHEN 'prompt.submitted' THEN data.text::VARCHAR
+    WHEN 'project.created' THEN data.name::VARCHAR
+    WHEN 'task.created' THEN data.title::VARCHAR
+    WHEN 'task.closed' THEN data.reason::VARCHAR
+    WHEN 'task.reopened' THEN data.reason::VARCHAR
   END AS what, cause, redacted
 FROM events
-WHERE actor LIKE 'user:%' AND kind <> 'draft.seen' AND kind NOT LIKE 'run.%';
+WHERE actor LIKE 'user:%' AND kind <> 'draft.seen' AND kind NOT LIKE 'run.%'
+  AND kind NOT LIKE 'turn.%';
 COMMENT ON VIEW interventions IS 'What users did that changed something: asked, accepted, injected, forked, configured …';
 COMMENT ON COLUMN interventions.kind IS 'what happened: message.sent, draft.accepted …';
 COMMENT ON COLUMN interventions.what IS 'the text, name or setting that it is about';
+
+CREATE VIEW turns AS
+SELECT p.position, p.session, p.version, p.time, p.agent, s.turn, p.prompt, p.text, p.sender,
+  p.actor,
+  CASE WHEN e.outcome IS NOT NULL THEN e.outcome WHEN a.agent IS NOT NULL THEN 'unanswered'
+    WHEN s.turn IS NOT NULL THEN 'running' ELSE 'waiting' END AS outcome,
+  e.answer, e.reason, e.detail, e.model, e.calls, e.tokens_in, e.tokens_out, e.cache_read,
+  e.cache_creation, e.cost_usd, e.unknown_costs, e.context_tokens, e.context_window, e.latency_ms, e.finish,
+  s.time AS began, e.time AS ended, p.redacted OR coalesce(e.redacted, false) AS redacted
+FROM base.prompts p
+LEFT JOIN base.turn_starts s USING (agent, prompt)
+LEFT JOIN base.turn_ends e USING (agent, prompt)
+LEFT JOIN base.agent_ends a USING (agent);
+COMMENT ON VIEW turns IS 'What was said to agents, and what came of it: one row for each prompt.';
+COMMENT ON COLUMN turns.session IS 'the stream of the agent: agent:NAME';
+COMMENT ON COLUMN turns.version IS 'place of the prompt in that stream, from 1';
+COMMENT ON COLUMN turns.agent IS 'name of the agent: ROLE-N';
+COMMENT ON COLUMN turns.turn IS 'number of the turn of its agent, from 1; NULL where none began';
+COMMENT ON COLUMN turns.prompt IS 'id of the prompt: the version of its event';
+COMMENT ON COLUMN turns.text IS 'what was said';
+COMMENT ON COLUMN turns.sender IS 'the agent that said it, where it was one';
+COMMENT ON COLUMN turns.outcome IS 'completed, failed, lost, running, waiting, withdrawn or unanswered';
+COMMENT ON COLUMN turns.answer IS 'the answer; of a failed turn what had arrived';
+COMMENT ON COLUMN turns.reason IS 'why there is no answer: failed, interrupted, budget, time, idle, loop, session gone';
+COMMENT ON COLUMN turns.detail IS 'the same as a sentence';
+COMMENT ON COLUMN turns.model IS 'the model that really answered';
+COMMENT ON COLUMN turns.calls IS 'calls of the model in it';
+COMMENT ON COLUMN turns.tokens_in IS 'of its prompts, all calls together, uncached; NULL where nobody can say';
+COMMENT ON COLUMN turns.tokens_out IS 'of its replies, all calls together; NULL where nobody can say';
+COMMENT ON COLUMN turns.cache_read IS 'tokens of its prompts that the provider had kept';
+COMMENT ON COLUMN turns.cache_creation IS 'tokens of its prompts that the provider keeps now';
+COMMENT ON COLUMN turns.cost_usd IS 'known cost; NULL where none is';
+COMMENT ON COLUMN turns.unknown_costs IS 'calls whose cost nobody can say';
+COMMENT ON COLUMN turns.context_tokens IS 'what its last call was shown, cached or not';
+COMMENT ON COLUMN turns.context_window IS 'tokens that the model can be shown';
+COMMENT ON COLUMN turns.latency_ms IS 'how long it took';
+COMMENT ON COLUMN turns.finish IS 'why the model stopped, as the provider says';
+COMMENT ON COLUMN turns.began IS 'when its turn began, UTC';
+COMMENT ON COLUMN turns.ended IS 'when its turn ended, or it was taken back, UTC';
+COMMENT ON COLUMN turns.redacted IS 'the content of prompt or answer was taken away for good';
+
+CREATE VIEW agents AS
+WITH t AS (
+  SELECT agent, count(*) FILTER (outcome = 'completed') AS turns,
+    count(*) FILTER (outcome = 'failed') AS failed, count(*) FILTER (outcome = 'lost') AS lost,
+    sum(coalesce(tokens_in, 0) + coalesce(cache_read, 0) + coalesce(cache_creation, 0))::BIGINT
+      AS tokens_in,
+    sum(tokens_out)::BIGINT AS tokens_out, sum(cost_usd) AS cost_usd,
+    sum(unknown_costs)::BIGINT AS unknown_costs
+  FROM base.turn_ends GROUP BY agent
+), newest AS (
+  SELECT session, max(time) AS newest FROM events WHERE session LIKE 'agent:%' GROUP BY session
+)
+SELECT a.position, a.session, a.version, a.time, a.agent, a.role, a.model, a.client, a.project,
+  a.task, a.way, a.parent, a.actor, e.agent IS NULL AS active, coalesce(t.turns, 0) AS turns,
+  coalesce(t.failed, 0) AS failed, coalesce(t.lost, 0) AS lost,
+  coalesce(t.tokens_in, 0) AS tokens_in, coalesce(t.tokens_out, 0) AS tokens_out, t.cost_usd,
+  coalesce(t.unknown_costs, 0) AS unknown_costs, newest.newest, e.time AS ended, e.how, e.reason,
+  e.detail, e.duration_ms, a.redacted
+FROM base.agents a JOIN newest USING (session)
+LEFT JOIN t USING (agent) LEFT JOIN base.agent_ends e USING (agent);
+COMMENT ON VIEW agents IS 'Agents that were drafted, as they are now.';
+COMMENT ON COLUMN agents.session IS 'its stream: agent:NAME';
+COMMENT ON COLUMN agents.version IS 'always 1';
+COMMENT ON COLUMN agents.time IS 'when it was drafted, UTC';
+COMMENT ON COLUMN agents.actor IS 'who drafted it';
+COMMENT ON COLUMN agents.active IS 'it can still be spoken to';
+COMMENT ON COLUMN agents.turns IS 'turns with an answer';
+COMMENT ON COLUMN agents.failed IS 'turns that failed';
+COMMENT ON COLUMN agents.lost IS 'turns whose process was gone';
+COMMENT ON COLUMN agents.tokens_in IS 'what its model was shown, cached or not, as far as it is known';
+COMMENT ON COLUMN agents.tokens_out IS 'what its model said, as far as it is known';
+COMMENT ON COLUMN agents.cost_usd IS 'known cost; NULL where none is';
+COMMENT ON COLUMN agents.unknown_costs IS 'calls of its model whose cost nobody can say';
+COMMENT ON COLUMN agents.newest IS 'when its newest event was recorded, UTC';
+COMMENT ON COLUMN agents.ended IS 'when it ended, UTC; NULL while it is active';
+COMMENT ON COLUMN agents.how IS 'undrafted, reported or killed; NULL while it is active';
+COMMENT ON COLUMN agents.reason IS 'why it ended; of a report its status';
+COMMENT ON COLUMN agents.detail IS 'the same as a sentence; of a report its summary';
+COMMENT ON COLUMN agents.duration_ms IS 'from its beginning to its end; NULL while it is active';
+COMMENT ON COLUMN agents.redacted IS 'its instructions were taken away for good';
+
+CREATE VIEW agent_costs AS
+SELECT project, role, model, count(*) AS agents, count(*) FILTER (active) AS active,
+  sum(turns)::BIGINT AS turns, sum(failed + lost)::BIGINT AS failed,
+  sum(tokens_in)::BIGINT AS tokens_in, sum(tokens_out)::BIGINT AS tokens_out,
+  sum(cost_usd) AS cost_usd, sum(unknown_costs)::BIGINT AS unknown_costs
+FROM agents GROUP BY project, role, model;
+COMMENT ON VIEW agent_costs IS 'What agents took, by project, role and model.';
+COMMENT ON COLUMN agent_costs.project IS 'name of the project';
+COMMENT ON COLUMN agent_costs.role IS 'what they were drafted as';
+COMMENT ON COLUMN agent_costs.model IS 'the mind that answers';
+COMMENT ON COLUMN agent_costs.agents IS 'how many were drafted';
+COMMENT ON COLUMN agent_costs.active IS 'how many can still be spoken to';
+COMMENT ON COLUMN agent_costs.turns IS 'turns with an answer';
+COMMENT ON COLUMN agent_costs.failed IS 'turns that failed or were lost';
+COMMENT ON COLUMN agent_costs.tokens_in IS 'what models were shown, cached or not, as far as it is known';
+COMMENT ON COLUMN agent_costs.tokens_out IS 'what models said, as far as it is known';
+COMMENT ON COLUMN agent_costs.cost_usd IS 'known cost; NULL where none is';
+COMMENT ON COLUMN agent_costs.unknown_costs IS 'calls of models whose cost nobody can say';
+
+CREATE VIEW tasks AS
+WITH c AS (
+  SELECT session, arg_max(closed, version) AS closed, arg_max(reason, version) AS reason
+  FROM base.closings GROUP BY session
+), a AS (
+  SELECT project, task, count(*) AS agents, sum(cost_usd) AS cost_usd
+  FROM agents GROUP BY project, task
+)
+SELECT t.position, t.session, t.version, t.time, t.project, t.task, t.title, t.description,
+  t.actor, NOT coalesce(c.closed, false) AS open, c.reason, coalesce(a.agents, 0) AS agents,
+  a.cost_usd, t.redacted
+FROM base.tasks t LEFT JOIN c USING (session) LEFT JOIN a USING (project, task);
+COMMENT ON VIEW tasks IS 'Tasks of projects, as they are now.';
+COMMENT ON COLUMN tasks.session IS 'its stream: task:PROJECT/SLUG';
+COMMENT ON COLUMN tasks.version IS 'always 1';
+COMMENT ON COLUMN tasks.time IS 'when it was set, UTC';
+COMMENT ON COLUMN tasks.actor IS 'who set it';
+COMMENT ON COLUMN tasks.open IS 'it is worked on';
+COMMENT ON COLUMN tasks.reason IS 'why it was closed, or opened again';
+COMMENT ON COLUMN tasks.agents IS 'agents that were drafted for it';
+COMMENT ON COLUMN tasks.cost_usd IS 'what these cost, as far as it is known';
+
+CREATE VIEW projects AS
+WITH c AS (
+  SELECT session, arg_max(closed, version) AS closed FROM base.closings GROUP BY session
+), t AS (
+  SELECT project, count(*) AS tasks, count(*) FILTER (open) AS open_tasks
+  FROM tasks GROUP BY project
+), a AS (
+  SELECT project, count(*) AS agents, sum(cost_usd) AS cost_usd FROM agents GROUP BY project
+)
+SELECT p.position, p.session, p.version, p.time, p.project, p.description, p.roles, p.path,
+  p.virtual, p.actor, NOT coalesce(c.closed, false) AS open, coalesce(t.tasks, 0) AS tasks,
+  coalesce(t.open_tasks, 0) AS open_tasks, coalesce(a.agents, 0) AS agents, a.cost_usd, p.redacted
+FROM base.projects p LEFT JOIN c USING (session)
+LEFT JOIN t USING (project) LEFT JOIN a USING (project);
+COMMENT ON VIEW projects IS 'Projects, as they are now.';
+COMMENT ON COLUMN projects.session IS 'its stream: project:NAME';
+COMMENT ON COLUMN projects.version IS 'always 1';
+COMMENT ON COLUMN projects.time IS 'when it began, UTC';
+COMMENT ON COLUMN projects.actor IS 'who began it';
+COMMENT ON COLUMN projects.open IS 'things can be begun in it';
+COMMENT ON COLUMN projects.tasks IS 'how many tasks it has had';
+COMMENT ON COLUMN projects.open_tasks IS 'how many of these are open';
+COMMENT ON COLUMN projects.agents IS 'agents that were drafted into it';
+COMMENT ON COLUMN projects.cost_usd IS 'what these cost, as far as it is known';
