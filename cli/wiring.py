@@ -1,7 +1,9 @@
 """The one place that builds things: which store, which session, which moment, which mind."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -15,7 +17,7 @@ from commands.moments import resolve
 from commands.world import RealWorld
 from domain.config import Config
 from domain.errors import NoStore, NoSuchSession, Refused
-from domain.ids import SessionId, session_id
+from domain.ids import SessionId, session_id, stream_id
 from domain.refs import Moment, parse_moment
 from domain.session import Session
 
@@ -57,7 +59,7 @@ class Desk(NamedTuple):
         Raises:
             Refused: ``mind at`` is for looking.
         """
-        if MOMENT.get() is not None:
+        if self.version is not None or MOMENT.get() is not None:
             raise Refused(
                 "The past can only be read: branch off there first (mind fork NAME --at REF)."
             )
@@ -77,20 +79,43 @@ class Desk(NamedTuple):
 
 
 @contextmanager
-def desk(store: Path | None = None, session: str | None = None) -> Iterator[Desk]:
+def desk(
+    store: Path | None = None, session: str | None = None, *, any_stream: bool = False
+) -> Iterator[Desk]:
     """The store and session that the user means.
+
+    Args:
+        store: where it is; see :func:`find_store`.
+        session: its name; the current one if None.
+        any_stream: whether it may be ``agent:NAME`` and its like, of which there is no ``state``.
 
     Raises:
         NoStore, NotAStore, NoSuchSession, NoSuchMoment, BadName: there is none.
     """
     with open_store(store) as (directory, log):
-        past = MOMENT.get()
-        name = session_id(session) if session else past.session if past else None
-        chosen = name or current_session(directory, log)
-        if not log.exists(chosen):
-            raise NoSuchSession(chosen, log.sessions())
-        version = resolve(log, chosen, past.ref) if past else None
-        yield Desk(directory, log, chosen, version, RealWorld.of_this_user())
+        yield seat(directory, log, session, MOMENT.get(), any_stream=any_stream)
+
+
+def seat(
+    directory: Path,
+    log: EventLog,
+    session: str | None,
+    past: Moment | None,
+    *,
+    any_stream: bool = False,
+) -> Desk:
+    """The session that is meant in an open store, looked at from a moment in the past or from now.
+
+    Raises:
+        NoSuchSession, NoSuchMoment, AmbiguousRef, BadName: there is none.
+    """
+    named = stream_id if any_stream else session_id
+    name = named(session) if session else past.session if past else None
+    chosen = name or current_session(directory, log)
+    if not log.exists(chosen):
+        raise NoSuchSession(chosen, log.sessions())
+    version = resolve(log, chosen, past.ref) if past else None
+    return Desk(directory, log, chosen, version, RealWorld.of_this_user())
 
 
 @contextmanager
@@ -169,26 +194,44 @@ def switch_session(directory: Path, session: SessionId) -> None:
     _replace(directory / _CURRENT, session)
 
 
-def mind_for(config: Config, on_retry: "Callable[[MindFailed, float], None]") -> "Mind":
+def agent_model(directory: Path, log: EventLog, env: Mapping[str, str]) -> str:
+    """Who answers for agents whose role names no model.
+
+    ``MIND_AGENT_MODEL``, else the mind of the store's current session, else ``local``.
+    """
+    if env.get("MIND_AGENT_MODEL"):
+        return env["MIND_AGENT_MODEL"]
+    try:
+        return log.state(current_session(directory, log)).config.model
+    except NoSuchSession:
+        return Config().model
+
+
+def mind_for(
+    config: Config,
+    on_retry: "Callable[[MindFailed, float], None]",
+    sleep: Callable[[float], object] = time.sleep,
+) -> "Mind":
     """The mind of these settings, patient with its provider.
 
     Args:
         config: names the mind and how often it is asked again.
         on_retry: told the failure and the seconds until the next attempt.
+        sleep: waits for so long, or raises what ends the waiting.
     """
     from commands.minds.choose import make_mind  # noqa: PLC0415 — only a run needs minds
     from commands.minds.retry import Patient  # noqa: PLC0415
 
-    return Patient(
-        make_mind(config.model, env=os.environ), attempts=config.attempts, on_retry=on_retry
-    )
+    mind = make_mind(config.model, env=os.environ)
+    return Patient(mind, attempts=config.attempts, on_retry=on_retry, sleep=sleep)
 
 
-def gatherer_for(log: EventLog) -> "Gatherer":
+def gatherer_for(log: EventLog, on_problem: Callable[[str], object] | None = None) -> "Gatherer":
     """What gives the thoughts of a log their vectors and clusters; problems are told on stderr."""
     from commands.gatherer import Gatherer  # noqa: PLC0415 — only where somebody thinks
 
-    return Gatherer(log, embedder_for, on_problem=lambda sentence: talk(f"  ! {safe(sentence)}"))
+    told = on_problem or (lambda sentence: talk(f"  ! {safe(sentence)}"))
+    return Gatherer(log, embedder_for, on_problem=told)
 
 
 def hooks_for(wanted: Sequence[str]) -> "list[Hook]":
@@ -224,6 +267,6 @@ def _pointer() -> Path:
 
 
 def _replace(path: Path, text: str) -> None:
-    new = path.with_name(f"{path.name}.{os.getpid()}")
+    new = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_native_id()}")
     new.write_text(text + "\n", encoding="utf-8")
     new.replace(path)

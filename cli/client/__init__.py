@@ -1,0 +1,1 @@
+"""One way to call the methods of cli/rpc, in this process or over a WebSocket."""

@@ -1,0 +1,308 @@
+"""subscribe and unsubscribe: every event, from any position on, without a gap and none twice."""
+
+import asyncio
+import itertools
+import logging
+import threading
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from pydantic import Field
+
+from cli.history import as_data
+from cli.log import line
+from cli.rpc.errors import bad_params
+from cli.rpc.method import Method, Params, Peer, Result
+from commands.eventlog import EventLog
+from domain.errors import LogosphereError, NoSuchSession, Refused
+from domain.ids import SessionId
+from domain.recorded import Recorded
+
+if TYPE_CHECKING:
+    from cli.rpc.service import Service
+
+LOGGER = logging.getLogger(__name__)
+
+PAGE = 256
+"""Events that are read at once for one who catches up."""
+
+MOST = 64
+"""Subscriptions that one peer may have at once: each event is sent for each of them."""
+
+_AHEAD = 256
+"""Events that the follower may be ahead of those that it feeds."""
+
+_BROKE = "The events could not be read on, for a reason that the server's log tells."
+
+
+class Subscribe(Params):
+    """Which events."""
+
+    from_position: int | None = Field(
+        None,
+        ge=0,
+        description="The last position seen: what comes behind it is sent. 0 for all there is,"
+        " left out for what is yet to come.",
+    )
+    session: str | None = Field(
+        None,
+        description="Only what is appended to this session (or agent:NAME, project:NAME,"
+        " task:PROJECT/SLUG); what a fork inherits is not sent again.",
+    )
+
+
+class Subscribed(Result):
+    """What comes from now on."""
+
+    subscription: int = Field(description="Stands in each `event` that is sent for it.")
+    position: int = Field(description="Events behind this position follow.")
+
+
+class Unsubscribe(Params):
+    """Which subscription."""
+
+    subscription: int
+
+
+class Unsubscribed(Result):
+    """It is over."""
+
+    subscription: int
+    position: int = Field(description="Up to here it was told everything.")
+
+
+@runtime_checkable
+class Paced(Protocol):
+    """A peer that says when there is room for more."""
+
+    async def drained(self) -> None:
+        """Wait until there is."""
+        ...
+
+
+class Subscription:
+    """What one peer is told."""
+
+    def __init__(self, number: int, peer: Peer, session: SessionId | None, position: int) -> None:
+        self.number, self.peer, self.session = number, peer, session
+        self.position = position
+        """All up to here was sent, or is of no concern."""
+        self.live = False
+        """It has caught up: what is new is sent as it comes."""
+        self.task: asyncio.Task[None] | None = None
+
+    def send(self, recorded: Recorded, told: dict[str, Any]) -> None:
+        """Tell of an event, unless that was done already."""
+        if recorded.position <= self.position:
+            return
+        self.position = recorded.position
+        if self.session is None or recorded.session == self.session:
+            self.peer.notify("event", {"subscription": self.number, **told})
+
+
+class Subscriptions:
+    """Feeds all subscriptions of a process from one thread that follows the log."""
+
+    def __init__(self, log: EventLog) -> None:
+        self._log = log
+        self._numbers = itertools.count(1)
+        self._all: dict[int, Subscription] = {}
+        self._stop = threading.Event()
+        self._follower: threading.Thread | None = None
+        self._live_at = 0
+        """The position up to which the follower has told those that are live."""
+
+    async def begin(
+        self, peer: Peer, from_position: int | None, session: str | None
+    ) -> Subscription:
+        """Tell a peer of all events behind a position, and of new ones.
+
+        Raises:
+            RpcError: -32602, the store has no such position.
+            NoSuchSession: there is no such stream.
+            Refused: it has as many as it may have.
+        """
+        if sum(one.peer is peer for one in self._all.values()) >= MOST:
+            raise Refused(f"There are {MOST} subscriptions already: unsubscribe from one first.")
+        newest = self._log.position()
+        if from_position is not None and from_position > newest:
+            raise bad_params(
+                f"The store ends at position {newest}: it is not the one that had {from_position},"
+                " or it was restored; subscribe without fromPosition.",
+                "fromPosition",
+            )
+        stream = SessionId(session) if session is not None else None
+        if stream is not None and not self._log.exists(stream):
+            raise NoSuchSession(stream, self._log.sessions())
+        self._follow()
+        start = newest if from_position is None else from_position
+        subscription = Subscription(next(self._numbers), peer, stream, start)
+        self._all[subscription.number] = subscription
+        subscription.task = asyncio.create_task(self._catch_up(subscription))
+        return subscription
+
+    def end(self, peer: Peer, number: int) -> Subscription:
+        """Tell a peer no more.
+
+        Raises:
+            RpcError: -32602, it has no such subscription.
+        """
+        subscription = self._all.get(number)
+        if subscription is None or subscription.peer is not peer:
+            raise bad_params(f"There is no subscription {number} here.", "subscription")
+        self._forget([subscription])
+        return subscription
+
+    def forget(self, peer: Peer) -> None:
+        """Its connection is gone."""
+        self._forget([one for one in self._all.values() if one.peer is peer])
+
+    def _forget(self, them: Iterable[Subscription]) -> None:
+        for subscription in list(them):
+            del self._all[subscription.number]
+            if subscription.task is not None:
+                subscription.task.cancel()
+
+    async def close(self) -> None:
+        """End all of them, and the thread."""
+        self._forget(self._all.values())
+        self._stop.set()
+        if self._follower is not None:
+            await asyncio.to_thread(self._follower.join)
+
+    # those that have to catch up
+
+    async def _catch_up(self, subscription: Subscription) -> None:
+        """Send what was before, in pages, as fast as the peer takes it; then it is live."""
+        try:
+            while True:
+                # what is committed by now is either in the page or behind a page that is full
+                newest = self._log.position()
+                page = await asyncio.to_thread(self._page, subscription)
+                for recorded in page:
+                    if isinstance(subscription.peer, Paced):
+                        await subscription.peer.drained()
+                    subscription.send(recorded, _told(recorded))
+                if len(page) < PAGE:
+                    subscription.position = max(subscription.position, newest)
+                if subscription.position >= self._live_at:
+                    subscription.live = True
+                    return
+        except LogosphereError as error:
+            self._fail(subscription, error.sentence)
+        except Exception:
+            LOGGER.exception("a subscription could not catch up")
+            self._fail(subscription, _BROKE)
+
+    def _page(self, subscription: Subscription) -> list[Recorded]:
+        """The next events that concern it."""
+        after, session = subscription.position, subscription.session
+        if session is None:
+            return list(islice(self._log.feed(after), PAGE))
+        own = self._own(session, after)
+        return list(islice(own, PAGE))
+
+    def _own(self, session: SessionId, after: int) -> Iterator[Recorded]:
+        """Events of a stream's own behind a position, found without reading those before."""
+        before = self._log.path(session)[0].after
+        versions = range(before + 1, self._log.head(session).version + 1)
+        first = bisect_left(versions, after + 1, key=partial(self._position, session))
+        return self._log.read(session, after=before + first)
+
+    def _position(self, session: SessionId, version: int) -> int:
+        return self._log.pick(session, [version])[0].position
+
+    # those that are live
+
+    def _follow(self) -> None:
+        if self._follower is not None and self._follower.is_alive():
+            return
+        self._live_at = self._log.position()
+        loop = asyncio.get_running_loop()
+        self._follower = threading.Thread(
+            target=self._tell_news, args=(loop, self._live_at), name="follower", daemon=True
+        )
+        self._follower.start()
+
+    def _tell_news(self, loop: asyncio.AbstractEventLoop, after: int) -> None:
+        ahead = threading.Semaphore(_AHEAD)
+
+        def tell(recorded: Recorded) -> None:
+            ahead.release()
+            self._tell(recorded)
+
+        try:
+            for recorded in self._log.follow(after, self._stop):
+                while not ahead.acquire(timeout=0.1):
+                    if self._stop.is_set():
+                        return
+                loop.call_soon_threadsafe(tell, recorded)
+        except LogosphereError as error:
+            loop.call_soon_threadsafe(self._fail_all, error.sentence)
+        except Exception:
+            LOGGER.exception("the log could not be followed")
+            loop.call_soon_threadsafe(self._fail_all, _BROKE)
+
+    def _tell(self, recorded: Recorded) -> None:
+        self._live_at = recorded.position
+        live = [one for one in self._all.values() if one.live]
+        if live:
+            told = _told(recorded)
+            for subscription in live:
+                subscription.send(recorded, told)
+
+    def _fail_all(self, reason: str) -> None:
+        for subscription in list(self._all.values()):
+            self._fail(subscription, reason)
+
+    def _fail(self, subscription: Subscription, reason: str) -> None:
+        """The log can't be read on: better to say so than to be silent for ever."""
+        self._all.pop(subscription.number, None)
+        subscription.peer.notify(
+            "cut_off",
+            {
+                "subscription": subscription.number,
+                "reason": reason,
+                "position": subscription.position,
+            },
+        )
+
+
+def _told(recorded: Recorded) -> dict[str, Any]:
+    """An event with its envelope as clients are told of it; vectors are left out."""
+    told = as_data(recorded)
+    data = {key: value for key, value in told["data"].items() if key != "embedding"}
+    return {**told, "data": data, "summary": line(recorded)}
+
+
+def methods(service: "Service") -> list[Method]:
+    """The methods of this file."""
+    subscriptions = service.subscriptions
+
+    async def subscribe(peer: Peer, params: Subscribe) -> Subscribed:
+        begun = await subscriptions.begin(peer, params.from_position, params.session)
+        return Subscribed(subscription=begun.number, position=begun.position)
+
+    async def unsubscribe(peer: Peer, params: Unsubscribe) -> Unsubscribed:
+        ended = subscriptions.end(peer, params.subscription)
+        return Unsubscribed(subscription=ended.number, position=ended.position)
+
+    return [
+        Method(
+            "subscribe",
+            "Be told of every event, from a position on, each once and in order.",
+            Subscribe,
+            Subscribed,
+            subscribe,
+        ),
+        Method(
+            "unsubscribe",
+            "Be told no more.",
+            Unsubscribe,
+            Unsubscribed,
+            unsubscribe,
+        ),
+    ]
