@@ -74,6 +74,7 @@ bench: $(READY) ## Measure speed against the floor that SQLite sets.
 	$(PY) -m tests.benchmarks.quality
 	$(PY) -m tests.benchmarks.detection
 	$(PY) -m tests.benchmarks.search
+	$(PY) -m tests.benchmarks.agents
 	$(PY) -m tests.benchmarks.context --csv build/context.csv --picture docs/pictures/context.svg
 
 docs: $(READY) ## Write the generated pages anew.

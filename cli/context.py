@@ -78,6 +78,13 @@ def _overview(here: Desk, _: int | None, *, json: bool) -> None:
     _say_if_idle(state)
 
 
+def context_data(here: Desk) -> dict[str, Any]:
+    """What stands in the next prompt, with all its parts, for programs."""
+    shown, told, counter = _window(here)
+    parts = [part._asdict() for part in shown.parts]
+    return _window_data(here.state, shown, told, counter) | {"parts": parts}
+
+
 def _window(here: Desk) -> "tuple[Window, int, Counter]":
     """What the next prompt shows, the tokens of what stands before it, and what counted them."""
     from projections.window import window  # noqa: PLC0415 — for this verb alone

@@ -1,5 +1,6 @@
 """`mind`: the command line. One file per noun; this one finds the file of a verb."""
 
+import gc
 import os
 import sys
 from importlib import import_module
@@ -14,6 +15,7 @@ NOUNS = {
     "sessions": ("init", "open", "new", "config", "label"),
     "tree": ("sessions", "switch", "rename", "archive"),
     "status": ("status",),
+    "chat": ("chat",),
     "dialogue": ("message", "accept", "prune"),
     "runs": ("run", "step"),
     "drafts": ("drafts",),
@@ -45,6 +47,12 @@ NOUNS = {
     "query": ("query",),
     "rebuild": ("rebuild",),
     "models": ("model",),
+    "serve": ("serve",),
+    "agents": ("agent",),
+    "projects": ("project",),
+    "tasks": ("task",),
+    "roles": ("role",),
+    "mcp_verb": ("mcp",),
 }
 """Which file of this room holds which verbs, in the order of the help."""
 
@@ -88,8 +96,14 @@ def run() -> None:
     """The installed command: 0 done, 1 broken, 2 refused; errors are one sentence on stderr."""
     # numpy's threads would spin for longer than the small products here take
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # what is imported here stays to the end: looking through it for garbage takes a quarter of the
+    # time of a short verb
+    gc.disable()
     try:
-        build(sys.argv[1] if len(sys.argv) > 1 else None)()
+        app = build(sys.argv[1] if len(sys.argv) > 1 else None)
+        gc.freeze()
+        gc.enable()
+        app()
     except LogosphereError as error:
         from cli.output import safe  # noqa: PLC0415 — the happy way has no need of it yet
 

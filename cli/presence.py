@@ -30,7 +30,7 @@ def signal(
 
     Example: mind signal -p reviewing "back at my desk"
     """
-    wanted = _state(presence)
+    wanted = presence_of(presence)
     with desk(store, session) as at:
         if status is not None or wanted is not None or clear:
             at.do(
@@ -53,7 +53,12 @@ def signal(
         out.answer("absent")
 
 
-def _state(text: str | None) -> Presence | None:
+def presence_of(text: str | None) -> Presence | None:
+    """The presence that is meant by its name or the beginning of it.
+
+    Raises:
+        BadSetting: it is none.
+    """
     if text is None:
         return None
     for state in _STATES:

@@ -1,5 +1,6 @@
 """Stores and sessions: init, open, new, config, label."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -137,15 +138,7 @@ def config(
     Example: mind config --set model=openrouter:anthropic/claude-haiku-4.5
     """
     with desk(store, session) as at:
-        wishes = [ChangeConfig(key=k, value=v) for k, v in pairs(settings)]
-        state = at.state
-        for wish in wishes:  # all of them, or none
-            for changes in wish.decide(state):
-                config = state.config.changed(changes.key, changes.new)
-                state = state._replace(config=config)
-        for wish in wishes:
-            at.do(wish)
-        current = at.state.config
+        current = configured(at, pairs(settings))
     if json:
         out.as_json(current.model_dump())
         return
@@ -154,6 +147,23 @@ def config(
         for key, value in current.model_dump().items()
     ]
     out.table(rows, ("setting", "value", "meaning"))
+
+
+def configured(at: Desk, settings: Iterable[tuple[str, str]]) -> Config:
+    """The settings after these changes: all of them, or none.
+
+    Raises:
+        BadSetting: one of them can't be had.
+    """
+    wishes = [ChangeConfig(key=key, value=value) for key, value in settings]
+    state = at.state
+    for wish in wishes:
+        for changes in wish.decide(state):
+            config = state.config.changed(changes.key, changes.new)
+            state = state._replace(config=config)
+    for wish in wishes:
+        at.do(wish)
+    return at.state.config
 
 
 def label(

@@ -25,6 +25,7 @@ from domain.ids import SessionId, session_id
 from domain.slugs import free, slug
 from domain.texts import checked_text
 from projections.search.ask import Searcher
+from projections.search.hit import Everywhere
 from projections.start import Found, Offer, Related, offer
 
 HITS = 40
@@ -71,7 +72,7 @@ def _offered(directory: Path, log: EventLog, text: str) -> Offer:
         return Offer((), ())
     config = log.state(current_session(directory, log)).config
     with Searcher(log, directory, vectors_for(config), on_remark=out.talk) as searcher:
-        return offer(log, searcher.search(text, limit=HITS))
+        return offer(log, searcher.search(text, scope=Everywhere(agents=False), limit=HITS))
 
 
 def _asked(offered: Offer) -> str:

@@ -54,6 +54,15 @@ def main() -> None:
     run("artifact", "list")
     run("context")
     run("search", "two bulges")
+    run("project", "create", "demo")
+    run("task", "create", "demo", "Check the answer")
+    run("agent", "draft", "reviewer", "--model", model)
+    run(
+        "agent",
+        "ask",
+        "Name one weakness of this claim, in one sentence: the Moon alone makes tides.",
+    )
+    run("agent", "undraft")
     run("log")
     run("at", "iter:1", "drafts")
     run("sessions")

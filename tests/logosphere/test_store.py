@@ -12,6 +12,7 @@ from commands.drafts import AcceptDraft
 from commands.forks import fork_session
 from domain.errors import NoStore, NoSuchMoment, NoSuchSession, NotAStore
 from domain.ids import SessionId
+from tests.stories.agents import ANSWER, QUESTION, harbour
 from tests.stories.cast import Stage
 
 
@@ -86,6 +87,16 @@ def test_the_past_is_visited_by_ref(store: logosphere.Store) -> None:
         store.state("iter:99", "tides")
     with pytest.raises(NoSuchSession):
         store.state("head", "nobody")
+
+
+def test_agents_are_asked_about_and_are_no_sessions(tmp_path: Path) -> None:
+    """They have tables of their own."""
+    office = harbour(tmp_path / "store")
+    with logosphere.open(office.directory) as store:
+        assert store.sessions() == ["tides"]
+        asked = store.sql("SELECT text, answer FROM turns WHERE outcome = 'completed'")
+        assert asked.fetchall() == [(QUESTION, ANSWER)]
+    office.log.close()
 
 
 def test_where_there_is_no_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
