@@ -7,9 +7,8 @@ import socket
 from typing import Any
 
 import aiohttp
-import pytest
-from jsonrpc_base import ProtocolError
-from jsonrpc_websocket import Server as OtherClient
+from jsonrpcclient import Error, Ok, notification_json, parse_json, request
+from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
 from cli.rpc.connection import CUT_OFF, GOING_AWAY, Connection
@@ -20,31 +19,40 @@ from tests.cli.rpc.serving import TOKEN, Answer, Served, served, table, talking
 
 
 def test_a_client_of_another_project_gets_on_with_it() -> None:
-    """Handshake, calls by name and by position, notifications both ways, refusals."""
+    """Handshake, calls by name and by position, batches, notifications both ways, refusals."""
     here: list[Peer] = []
 
     async def talk() -> None:
-        async with served(House(table(), here.append)) as at, aiohttp.ClientSession() as session:
-            client = OtherClient(at.url, session, timeout=10)
-            heard = asyncio.Event()
-            client.news = lambda **_: heard.set()
-            listening = await client.ws_connect()
-            greeting = await client.handshake(protocolVersion=1, token=TOKEN, clientName="ann")
-            assert greeting["clientName"] == "ann"
-            assert (await client.subtract(42, 23))["answer"] == 19
-            assert (await client.subtract(subtrahend=23, minuend=42))["answer"] == 19
-            assert await client.update(_notification=True) is None
-            answers = await asyncio.gather(*(client.subtract(n, 1) for n in range(50)))
-            assert [answer["answer"] for answer in answers] == [n - 1 for n in range(50)]
-            with pytest.raises(ProtocolError, match="send a message first") as refusal:
-                await client.idle()
-            assert refusal.value.args[0] == -32010
-            with pytest.raises(ProtocolError, match="There is no method"):
-                await getattr(client, "nothing.like.it")()
+        async with served(House(table(), here.append)) as at, connect(at.url) as socket:
+
+            async def ask(*asked: dict[str, Any]) -> Any:
+                await socket.send(json.dumps(asked[0] if len(asked) == 1 else asked))
+                return parse_json(str(await socket.recv()))
+
+            token = {"protocolVersion": 1, "token": TOKEN, "clientName": "ann"}
+            greeted = await ask(request("handshake", params=token))
+            assert isinstance(greeted, Ok)
+            assert greeted.result["clientName"] == "ann"
+            for numbers in ((42, 23), {"subtrahend": 23, "minuend": 42}):
+                answer = await ask(request("subtract", params=numbers))
+                assert answer.result["answer"] == 19
+            await socket.send(notification_json("update"))
+            calls = [request("subtract", params=(number, 1)) for number in range(20)]
+            answers = list(await ask(*calls))
+            assert [one.result["answer"] for one in answers] == [n - 1 for n in range(20)]
+            assert [one.id for one in answers] == [call["id"] for call in calls]
+            refused = await ask(request("idle"))
+            assert isinstance(refused, Error)
+            assert (refused.code, "send a message first" in refused.message) == (-32010, True)
+            unknown = await ask(request("nothing.like.it"))
+            assert (unknown.code, "There is no method" in unknown.message) == (-32601, True)
             here[0].notify("news", {"of": "tides"})
-            await asyncio.wait_for(heard.wait(), 10)
-            await client.close()
-            await listening
+            news = json.loads(await socket.recv())
+            assert (news["method"], news["params"], "id" in news) == (
+                "news",
+                {"of": "tides"},
+                False,
+            )
 
     asyncio.run(talk())
 
