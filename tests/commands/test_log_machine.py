@@ -366,7 +366,7 @@ QUICK = settings(
 )
 
 
-class TestLog(seed(414)(LogMachine).TestCase):  # type: ignore[misc]
+class TestLog(seed(415)(LogMachine).TestCase):  # type: ignore[misc]
     """Some machines, in seconds."""
 
     settings = QUICK
