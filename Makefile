@@ -34,8 +34,9 @@ demo: $(READY) ## Show a dialogue from first message to fork; MODEL=local|small|
 test: $(READY) ## Run every test that takes seconds.
 	PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n 2 --dist worksteal -m "not slow"
 
+# Its examples are new ones each time, also where CI is set, with which Hypothesis would take the same ones always.
 test-slow: $(READY) ## Run the tests that take minutes.
-	$(PY) -m pytest -n 2 -m slow
+	$(PY) -m pytest -n 2 -m slow --hypothesis-profile=default
 
 check: lint format types contracts docs-check lock-check ## Check style, types, contracts, generated pages and the lock.
 
@@ -75,6 +76,9 @@ bench: $(READY) ## Measure speed against the floor that SQLite sets.
 	$(PY) -m tests.benchmarks.detection
 	$(PY) -m tests.benchmarks.search
 	$(PY) -m tests.benchmarks.agents
+	$(PY) -m tests.benchmarks.stores
+	$(PY) -m tests.benchmarks.workers
+	$(PY) -m tests.benchmarks.fleet
 	$(PY) -m tests.benchmarks.context --csv build/context.csv --picture docs/pictures/context.svg
 
 docs: $(READY) ## Write the generated pages anew.

@@ -3,6 +3,7 @@
 from typing import Any
 
 from cli import output as out
+from domain.sentences import cost
 from projections.agents import AgentRow, TurnRow
 
 
@@ -10,13 +11,11 @@ def tell_status(session: dict[str, Any], *, active: bool) -> None:
     """Print where a drafted agent stands, as ``get_draft_status`` tells it."""
     context, window = session["contextPct"], session["contextWindow"]
     full = "unknown" if context is None else f"{context:.0f}% of {window:,} tokens"
-    unknown = session["unknownCosts"]
-    beside = f" and {out.count(unknown, 'call')} of unknown cost" if unknown else ""
     out.answer(f"{session['sessionId']}, for {session['project']}/{session['taskSlug']}")
     out.answer(f"  state    {_state(session) if active else 'ended'}")
     out.answer(f"  model    {out.safe(session['model'])}")
     out.answer(f"  turns    {session['turnCount']}")
-    out.answer(f"  cost     ${session['costUsd']:.4f}{beside}")
+    out.answer(f"  cost     {cost(session['costUsd'], session['unknownCosts'])}")
     out.answer(f"  context  {full}")
     if session["workers"]:
         out.answer(f"  workers  {', '.join(session['workers'])}")

@@ -3,13 +3,13 @@
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Any
 
 from cli import output as out
 from cli.client.client import CallFailed
 from cli.client.local import LocalClient
 from cli.rpc.service import open_service
+from commands.eventlog.place import Place
 from domain.agent_errors import NoActiveDraft
 from domain.errors import Broken, Refused
 
@@ -84,7 +84,7 @@ _BROKEN = {"StoreIsFull", "StoreIsBusy", "StoreIsDamaged"}
 
 
 async def talking(
-    store: Path | None,
+    store: Place | None,
     happen: Callable[[Talk], Awaitable[dict[str, Any]]],
     *,
     streaming: bool = False,

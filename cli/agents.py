@@ -1,4 +1,4 @@
-"""Agents: agent draft, ask, status, undraft, reset, work, kill, list, show."""
+"""Agents: agent draft, ask, status, stop, undraft, reset, work, kill, list, show."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
@@ -14,9 +14,12 @@ from cli.options import JsonFlag, StoreOption
 from cli.texts import read_text
 from cli.wiring import MOMENT, open_store
 from commands.eventlog import EventLog
+from commands.eventlog.place import Place
 from commands.places import only_project, only_task, place
 from domain.errors import Broken, Refused
+from domain.sentences import cost
 from domain.streams import agent_stream
+from projections.agent_summaries import lasted
 from projections.agents import roster, row_of, transcript
 
 if TYPE_CHECKING:
@@ -73,7 +76,7 @@ def draft(
 
 @app.command()
 def ask(
-    text: Annotated[str | None, typer.Argument(help="What you say.", metavar="[TEXT]")] = None,
+    text: Annotated[str | None, typer.Argument(help="What you say.", metavar="TEXT")] = None,
     file: FileOption = None,
     agent: AgentOption = None,
     store: StoreOption = None,
@@ -118,6 +121,34 @@ def status(agent: AgentOption = None, store: StoreOption = None, json: JsonFlag 
 
 
 @app.command()
+def stop(
+    agent: Annotated[
+        str | None,
+        typer.Argument(help="The agent; by default the drafted one.", metavar="NAME"),
+    ] = None,
+    store: StoreOption = None,
+    json: JsonFlag = False,
+) -> None:
+    """Stop the answer that an agent is at; the conversation goes on, with what waits.
+
+    Example: mind agent stop product-analyst-1
+    """
+
+    async def happen(talk: "Talk") -> dict[str, Any]:
+        return await talk.call("stop_turn", sessionId=agent)
+
+    ended = _talking(store, happen)
+    if json:
+        out.as_json(ended)
+        return
+    name, turn, outcome = ended["sessionId"], ended["turn"], ended["outcome"]
+    how = "is stopped" if outcome == "stopped" else f"was {outcome} before it could be stopped"
+    waited = out.count(ended["waiting"], "prompt")
+    goes_on = f"; what waited goes on ({waited})" if ended["waiting"] else ""
+    out.talk(f"Turn {turn} of {name} {how}{goes_on}.")
+
+
+@app.command()
 def undraft(agent: AgentOption = None, store: StoreOption = None, json: JsonFlag = False) -> None:
     """End the conversation with the drafted agent; the log keeps all of it.
 
@@ -131,11 +162,9 @@ def undraft(agent: AgentOption = None, store: StoreOption = None, json: JsonFlag
     if json:
         out.as_json(ended)
         return
-    turns, cost = out.count(ended["turns"], "turn"), ended["cost"]
-    out.talk(
-        f"{ended['sessionId']} is undrafted: {turns}, ${cost:.4f},"
-        f" {ended['durationMs'] / 60_000:.1f} minutes."
-    )
+    turns = out.count(ended["turns"], "turn")
+    took = cost(ended["cost"], ended["unknownCosts"])
+    out.talk(f"{ended['sessionId']} is undrafted: {turns}, {took}, {lasted(ended['durationMs'])}.")
 
 
 @app.command()
@@ -156,7 +185,7 @@ def reset(agent: AgentOption = None, store: StoreOption = None) -> None:
 def work(
     role: RoleArgument,
     prompt: Annotated[
-        str | None, typer.Argument(help="All that the worker needs to know.", metavar="[PROMPT]")
+        str | None, typer.Argument(help="All that the worker needs to know.", metavar="PROMPT")
     ] = None,
     file: FileOption = None,
     project: ProjectOption = None,
@@ -224,7 +253,7 @@ def list_(
         out.as_json([pages.data(row) for row in rows])
         return
     header = ("agent", "for", "state", "turns", "cost", "context", "last activity")
-    out.table([pages.line(row) for row in rows], header)
+    out.table([pages.line(row) for row in rows], header, cut=("for",), spare=("context", "turns"))
     if not rows:
         out.talk("Nobody is there (mind agent draft ROLE; --all shows those that have ended).")
 
@@ -258,7 +287,7 @@ def show(
 
 
 @contextmanager
-def _now(store: Path | None) -> Iterator[EventLog]:
+def _now(store: Place | None) -> Iterator[EventLog]:
     _only_now()
     with open_store(store) as (_, log):
         yield log
@@ -270,7 +299,7 @@ def _only_now() -> None:
 
 
 def _talking(
-    store: Path | None,
+    store: Place | None,
     happen: "Callable[[Talk], Awaitable[dict[str, Any]]]",
     *,
     streaming: bool = False,
@@ -282,7 +311,7 @@ def _talking(
     return asyncio.run(talking(store, happen, streaming=streaming))
 
 
-def _place(store: Path | None, project: str | None, task: str | None) -> tuple[str, str]:
+def _place(store: Place | None, project: str | None, task: str | None) -> tuple[str, str]:
     """The project and the task that are meant: the named ones, or the only ones there are.
 
     Raises:

@@ -22,11 +22,7 @@ LOOKED_AT = 1000
 _PADDED = 60
 """Where nobody looks, a column is no wider than this: longer texts stand out."""
 
-_NARROWEST = 10
-"""Texts are not cut below this; a table that would need it is shown row by row."""
-
 _TO_THE_SECOND = 19
-_GAP = 2
 _AT_ONCE = 500
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
 
@@ -72,7 +68,9 @@ def table_lines(
 
     cells = [cells_of(row) for row in first]
     widths = [max(map(len, column)) for column in zip(names, *cells, strict=True)]
-    fitted = widths if look.width is None else _fitted(widths, look.width)
+    fitted: list[int] | None = widths
+    if look.width is not None:
+        fitted = out.fitted(widths, look.width, range(len(widths)))
     if look.full or fitted is None:
         for number, row in enumerate(chain(first, rows), 1):
             yield from _paragraph(number, names, row, look)
@@ -82,10 +80,10 @@ def table_lines(
     def line(texts: Sequence[str]) -> str:
         shown = []
         for text, size, to_the_right in zip(texts, fitted, right, strict=True):
-            cut = text if look.width is None or len(text) <= size else text[: size - 1] + "…"
+            cut = text if look.width is None else out.shortened(text, size)
             pad = min(size, _PADDED) if look.width is None else size
             shown.append(cut.rjust(pad) if to_the_right else cut.ljust(pad))
-        return (" " * _GAP).join(shown).rstrip()
+        return out.GAP.join(shown).rstrip()
 
     yield out.shade(line(names), "faint")
     yield from map(line, cells)
@@ -200,42 +198,24 @@ def _unobeyed(text: str) -> str:
 
 
 def _cell(value: str | None) -> str:
-    if value is None:
-        return "NULL"
-    return value if value.isprintable() else " ".join(out.safe(value).split())
+    return "NULL" if value is None else out.in_a_row(value)
 
 
 def _paragraph(number: int, names: Sequence[str], row: Row, look: Look) -> Iterator[str]:
+    if not look.full:
+        width = min(look.width or out.width(), out.width())
+        yield from out.paragraph(number, names, [_cell(value) for value in row], width)
+        return
     room = max(map(len, names))
-    width = min(look.width or out.width(), out.width())
+    indent = " " * room + out.GAP
     yield out.shade(f"— {number} —", "faint")
     for name, value in zip(names, row, strict=True):
-        label, indent = out.shade(name.rjust(room), "faint"), " " * (room + _GAP)
-        if look.full:
-            first, *others = out.block(value if value is not None else "NULL", indent=indent).split(
-                "\n"
-            )
-            yield f"{label}{first[room:]}".rstrip()
-            yield from others
-        else:
-            yield f"{label}  {out.one_line(_cell(value), max(width - room - _GAP, 20))}"
-
-
-def _fitted(widths: list[int], room: int) -> list[int] | None:
-    """Widths that fit, the widest cut first; None where texts would be cut to nothing."""
-    room -= _GAP * (len(widths) - 1)
-    least = [min(width, _NARROWEST) for width in widths]
-    if sum(least) > room:
-        return None
-    low, high = _NARROWEST, max(widths, default=0)
-    while low < high:  # the widest limit with which all of them fit
-        middle = (low + high + 1) // 2
-        low, high = (
-            (middle, high)
-            if sum(min(width, middle) for width in widths) <= room
-            else (low, middle - 1)
+        label = out.shade(name.rjust(room), "faint")
+        first, *others = out.block(value if value is not None else "NULL", indent=indent).split(
+            "\n"
         )
-    return [min(width, low) for width in widths]
+        yield f"{label}{first[room:]}".rstrip()
+        yield from others
 
 
 def _field(text: str | None) -> str:

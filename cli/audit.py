@@ -14,12 +14,6 @@ from cli.wiring import Desk, desk
 from domain.errors import BadSetting
 from projections.audit import KINDS, Audit, Intervention, Wanted
 
-_ROOM = 44
-"""Characters of what was done, in a table that is piped."""
-
-_LEAST = 20
-"""The same on a narrow terminal; on a wide one it is half of what the other columns leave."""
-
 _COLUMNS = (
     *("at", "actor", "command", "session", "version", "last", "kinds"),
     *("what", "effect", "wish"),
@@ -130,16 +124,15 @@ def as_data(row: Intervention) -> dict[str, Any]:
 
 
 def _print(rows: Iterable[Intervention], at: Desk) -> None:
-    """One line each, cut to the width of a terminal."""
-    found = [
-        (_place(row, at), out.when(row.at), out.safe(str(row.actor)), row.command, row)
-        for row in rows
-    ]
-    taken = sum(max((len(cells[i]) for cells in found), default=0) + 2 for i in range(4))
-    room = max((out.width() - taken) // 2, _LEAST) if sys.stdout.isatty() else _ROOM
+    """One line each."""
     out.table(
-        [(*cells, out.one_line(row.what, room), row.effect) for *cells, row in found],
+        [
+            (_place(row, at), out.when(row.at), str(row.actor), row.command, row.what, row.effect)
+            for row in rows
+        ],
         ("event", "when", "who", "command", "what", "effect"),
+        cut=("what", "effect"),
+        spare=("command", "effect"),
     )
 
 

@@ -148,7 +148,7 @@ def _judged(at: Desk, session: SessionId, version: int, command: str, facts: Fac
 
     environment = {
         **os.environ,
-        "MIND_STORE": str(at.directory.absolute()),
+        "MIND_STORE": at.log.place.name,
         "MIND_SESSION": session,
         "MIND_VERSION": str(version),
     }
@@ -212,6 +212,10 @@ def _numbers(versions: tuple[int, ...]) -> str:
     return ", ".join(shown) + (" …" if len(parts) > 8 else "")
 
 
+_ROOM = 400
+"""Characters of a value in the list."""
+
+
 def _list(at: Desk, *, json: bool) -> None:
     facts = Facts(at.log, at.state)
     if json:
@@ -219,17 +223,16 @@ def _list(at: Desk, *, json: bool) -> None:
             [{"fact": n, "value": v, "meaning": FACTS[n].meaning} for n, v in facts.items()]
         )
         return
-    room = max(out.width() - 60, 24)
-    rows = [(name, _value(value, room), FACTS[name].meaning) for name, value in facts.items()]
-    out.table(rows, ("fact", "value", "meaning"))
+    rows = [(name, _value(value), FACTS[name].meaning) for name, value in facts.items()]
+    out.table(rows, ("fact", "value", "meaning"), cut=("value", "meaning"))
 
 
-def _value(value: Any, room: int) -> str:
+def _value(value: Any) -> str:
     if isinstance(value, dict):
         return out.count(len(value), "setting")
     if isinstance(value, tuple):
-        return out.one_line(f"{out.count(len(value), 'text')}: {value!r}", room)
-    return out.one_line(repr(value), room)
+        return out.one_line(f"{out.count(len(value), 'text')}: {value!r}", _ROOM)
+    return out.one_line(repr(value), _ROOM)
 
 
 def register(app: typer.Typer) -> None:

@@ -1,7 +1,8 @@
 """What leaves a store: export."""
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,7 +14,7 @@ from domain.errors import Refused
 from domain.ids import session_id
 
 if TYPE_CHECKING:
-    from projections.analytics.files.tables import Exported
+    from projections.analytics.files.lake import Added
 
 app = typer.Typer(
     no_args_is_help=True, help="Write sessions for other stores, or the whole history as tables."
@@ -23,7 +24,6 @@ Tables = Annotated[
     list[str] | None,
     typer.Option("--table", "-t", help="Only this one; can be repeated.", metavar="NAME"),
 ]
-Force = Annotated[bool, typer.Option("--force", "-f", help="Replace an earlier export.")]
 
 
 @app.command()
@@ -50,32 +50,90 @@ def session(
 @app.command()
 def parquet(
     directory: Annotated[
-        Path, typer.Argument(help="Where to write: not there yet, or empty.", metavar="DIR")
+        Path,
+        typer.Argument(help="A new directory, or that of an earlier export.", metavar="DIR"),
     ],
-    partition_by: Annotated[
-        Literal["session", "day"] | None,
-        typer.Option(help="Write tables of events in parts, one directory for each."),
-    ] = None,
     table: Tables = None,
-    force: Force = False,
+    buckets: Annotated[
+        int | None,
+        typer.Option(
+            help="Cut the facts of a day into so many parts, by root session.", metavar="N"
+        ),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", "-f", help="Write all anew, whatever it holds.")
+    ] = False,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Remove files of earlier states, too.")
+    ] = False,
     store: StoreOption = None,
     json: JsonFlag = False,
 ) -> None:
-    """Write the whole history as Parquet files, which any engine reads.
+    """Write the history as Parquet files, which any engine reads and which never change.
 
-    Each table gets a directory; README.md and _schema.json there say what every column means.
-    The directory is there when all of it is written, or not at all.
+    Again into the same directory, it adds files for what is new. _manifest.json there names the
+    files that count; README.md says what every column means.
 
-    Example: mind export parquet lake --partition-by day
+    Example: mind export parquet lake
     """
-    from projections.analytics.files.tables import export_parquet  # noqa: PLC0415 — brings DuckDB along
+    from projections.analytics.files.lake import export_parquet  # noqa: PLC0415 — brings DuckDB along
 
     _only_now()
     with open_store(store) as (home, log), progress("Building") as told:
         done = export_parquet(
-            log, home, directory, by=partition_by, tables=table or (), force=force, progress=told
+            log,
+            home,
+            directory,
+            tables=table or (),
+            buckets=buckets,
+            force=force,
+            prune=prune,
+            progress=told,
         )
-    _tell(done, directory, json=json)
+    say(done.caught_up)
+    if json:
+        out.as_json(
+            {
+                "place": str(directory),
+                "after": done.after,
+                "position": done.position,
+                "behind": done.caught_up.behind,
+                "redacted": done.redacted,
+                "files": done.files,
+                "bytes": done.size,
+                "rows": done.rows,
+                "superseded": {"files": done.superseded.files, "bytes": done.superseded.size},
+                "removed": {"files": done.removed.files, "bytes": done.removed.size},
+            }
+        )
+        return
+    for line in _told(done, str(directory)):
+        out.talk(line)
+
+
+def _told(done: "Added", place: str) -> Iterator[str]:
+    """What an export did, in sentences."""
+    if done.redacted:
+        yield f"Something was redacted since the last export: all of {place} was written anew."
+    written = f"{out.count(sum(done.rows.values()), 'row')}, {out.count(done.files, 'file')}"
+    if done.files == 0:
+        yield f"{place} is up to date: it goes up to event {done.position} of the store."
+    elif not done.after:
+        tables = out.count(len(done.rows), "table")
+        yield (
+            f"Wrote {tables} to {place}: {written}, {_size(done.size)}; all up to event"
+            f" {done.position} of the store."
+        )
+    else:
+        yield (
+            f"Added to {place}: {written}, {_size(done.size)}; events {done.after + 1} to"
+            f" {done.position} of the store."
+        )
+    if done.superseded.files:
+        files = out.count(done.superseded.files, "file")
+        yield f"{files} of earlier states, {_size(done.superseded.size)}, can go (--prune)."
+    if done.removed.files:
+        yield f"Removed {out.count(done.removed.files, 'file')}, {_size(done.removed.size)}."
 
 
 @app.command()
@@ -85,7 +143,9 @@ def arrow(
         typer.Argument(help="A directory, or with one --table NAME.arrow.", metavar="DIR|FILE"),
     ],
     table: Tables = None,
-    force: Force = False,
+    force: Annotated[
+        bool, typer.Option("--force", "-f", help="Replace an earlier export.")
+    ] = False,
     store: StoreOption = None,
     json: JsonFlag = False,
 ) -> None:
@@ -93,20 +153,11 @@ def arrow(
 
     Example: mind export arrow tables
     """
-    from projections.analytics.files.tables import export_arrow  # noqa: PLC0415 — brings DuckDB along
+    from projections.analytics.files.arrow import export_arrow  # noqa: PLC0415 — brings DuckDB along
 
     _only_now()
     with open_store(store) as (home, log), progress("Building") as told:
         done = export_arrow(log, home, target, tables=table or (), force=force, progress=told)
-    _tell(done, target, json=json)
-
-
-def _only_now() -> None:
-    if MOMENT.get() is not None:
-        raise Refused("An export is of everything there is now: leave mind at out.")
-
-
-def _tell(done: "Exported", target: Path, *, json: bool) -> None:
     say(done.caught_up)
     if json:
         out.as_json(
@@ -125,6 +176,11 @@ def _tell(done: "Exported", target: Path, *, json: bool) -> None:
         f" {out.count(sum(done.rows.values()), 'row')}, {out.count(done.files, 'file')},"
         f" {_size(done.size)}; all up to event {done.position} of the store."
     )
+
+
+def _only_now() -> None:
+    if MOMENT.get() is not None:
+        raise Refused("An export is of everything there is now: leave mind at out.")
 
 
 def _size(bytes_: int) -> str:

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cli.cells import place_to_follow
 from cli.options import SessionOption, StoreOption
 from cli.output import safe, talk
 from cli.wiring import find_store
+from commands.eventlog.place import Place
 from domain.errors import BadSetting, Refused
 
 if TYPE_CHECKING:
@@ -57,16 +59,24 @@ def _token(file: Path | None) -> str | None:
         return None
     try:
         return file.read_text("utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise Refused(f"The token in {str(file)!r} can't be read: {error}.") from None
+    except OSError as error:
+        why = error.strerror or str(error)
+    except UnicodeDecodeError:
+        why = "it is no text"
+    raise Refused(
+        f"The token in {str(file)!r} can't be read ({why}): name the file that mind serve tells as"
+        " tokenFile."
+    )
 
 
-async def _here(store: Path | None, session: str | None) -> None:
+async def _here(store: Place | None, session: str | None) -> None:
     """In this process, over the store itself."""
     from cli.client.local import LocalClient  # noqa: PLC0415 — brings all methods along
     from cli.rpc.service import open_service  # noqa: PLC0415 — as above
 
-    async with open_service(store) as service:
+    place = place_to_follow(find_store(store), session, "shown")
+    async with open_service(place) as service:
+        service.log.position()  # of many cells there is none: no session said which one
         await _show(LocalClient(service, "chat"), session)
 
 

@@ -199,6 +199,7 @@ def graph(
     out.table(
         [(f"{a} – {b}", f"{similarity:.2f}", told[a], told[b]) for a, b, similarity in links],
         ("clusters", "near", "one", "other"),
+        cut=("one", "other"),
     )
     if not links:
         out.talk("There are no two clusters yet.")

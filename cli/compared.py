@@ -72,7 +72,8 @@ def _overview(found: Comparison) -> None:
     if models and others and set(models) != set(others):
         rows.append(("models", _each(models, " × "), _each(others, " × ")))
     out.answer()
-    out.table(rows, ("", f"< {name_of(found.one)}", f"> {name_of(found.other)}"))
+    sides = f"< {name_of(found.one)}", f"> {name_of(found.other)}"
+    out.table(rows, ("", *sides), cut=sides)
 
 
 def _counts(side: Since) -> dict[str, str]:
@@ -199,9 +200,9 @@ def _settings(found: Comparison) -> None:
     names = [f"< {name_of(found.one)}", f"> {name_of(found.other)}"]
     rows = [(s.key, *map(_value, (s.ancestor, s.one, s.other))) for s in found.settings]
     if found.ancestor is None:
-        out.table([(key, *values) for key, _, *values in rows], ("", *names))
+        out.table([(key, *values) for key, _, *values in rows], ("", *names), cut=names)
     else:
-        out.table(rows, ("", "before", *names))
+        out.table(rows, ("", "before", *names), cut=("before", *names))
 
 
 def _value(value: object) -> str:

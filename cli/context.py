@@ -72,7 +72,7 @@ def _overview(here: Desk, _: int | None, *, json: bool) -> None:
         out.as_json(_window_data(state, shown, told, counter))
         return
     asked = state.dialogue.awaiting
-    out.table(list(_blocks(shown, asked.exchange if asked else "–")), _HEADER)
+    out.table(list(_blocks(shown, asked.exchange if asked else "–")), _HEADER, cut=())
     for name, value in _facts(shown, told, counter):
         out.answer(f"{out.shade(name.ljust(13), 'faint')} {value}")
     _say_if_idle(state)
@@ -226,7 +226,7 @@ def _explain(here: Desk, limit: int | None, *, json: bool) -> None:
             | {"compacted": [one._asdict() for one in old]}
         )
         return
-    out.table([_part_row(part) for part in shown.parts], _PARTS)
+    out.table([_part_row(part) for part in shown.parts], _PARTS, cut=("why", "text"))
     whole = f"{shown.tokens} of {shown.limit}"
     out.answer(
         f"and {out.count(shown.around, 'token')} around them: limits, presence, marks;"
@@ -235,7 +235,7 @@ def _explain(here: Desk, limit: int | None, *, json: bool) -> None:
     rows = [*_left_rows(shown.left_out, limit), *_gone_rows(left, limit), *_old_rows(shown, old)]
     if rows:
         out.answer()
-        out.table(rows, _LEFT)
+        out.table(rows, _LEFT, cut=("why", "text"))
     _say_if_idle(state)
 
 
@@ -294,7 +294,7 @@ def _cache(here: Desk, limit: int | None, *, json: bool) -> None:
     if not found:
         out.talk("There is no prompt yet: let the mind work first (mind run).")
         return
-    out.table([_reuse_row(one) for one in found], _REUSE)
+    out.table([_reuse_row(one) for one in found], _REUSE, cut=_REUSE[-2:])
     for line in _verdict(_summary(found, told), counter):
         out.answer(line)
 

@@ -89,8 +89,12 @@ def seen(
     Example: mind drafts seen 1 3
     """
     with desk(store, session) as at:
-        at.do(MarkSeen(indexes=tuple(indexes or ())))
-    out.talk("Marked as seen.")
+        done = at.do(MarkSeen(indexes=tuple(indexes or ())))
+        drafts = len(at.state.dialogue.drafts)
+    if done.events:
+        out.talk("Marked as seen.")
+    else:
+        out.talk("All of them were seen before." if drafts else "No draft yet: mind run")
 
 
 @app.command()

@@ -7,8 +7,9 @@ import typer
 from cli import output as out
 from cli.options import FullFlag, JsonFlag, SessionOption, StoreOption
 from cli.wiring import Desk, desk
+from commands.moments import find_exchange
 from domain.errors import BadSetting
-from domain.events import MindInvoked
+from domain.events import DraftAccepted, MindInvoked
 from domain.recorded import Recorded
 from domain.refs import AtExchange, parse_moment
 from projections.history import History, Turn
@@ -101,11 +102,18 @@ def show(
 ) -> None:
     """Show one event with all its fields, and of an artifact the messages that it came from.
 
+    Of an exchange it is the acceptance; while it is open, the message that it began with.
+
     Example: mind show draft:2        mind show effort:12
     """
     with desk(store, session) as at:
         where, version = at.moment(ref)
         (recorded,) = at.log.pick(where, [version])
+        asked = parse_moment(ref).ref
+        if isinstance(asked, AtExchange) and asked.draft is None:
+            is_open = not isinstance(recorded.event, DraftAccepted)
+            if is_open:
+                recorded = find_exchange(at.log, where, asked.exchange, upto=version)
         messages = at.log.pick(where, getattr(recorded.event, "messages", ()))
     data = as_data(recorded)
     came_from = [as_data(message) for message in messages]
@@ -116,12 +124,20 @@ def show(
     for one in came_from:
         fields[f"from {one['version']}, {one['kind']}"] = one["data"].get("text", "")
     for key, value in {**data, **fields}.items():
-        text = value.hex() if isinstance(value, bytes) else str(value)
+        text = _shown(value, fields.get("dimension"))
         if "\n" in text or len(text) > out.width():
             out.answer(out.shade(f"{key}:", "faint"))
             out.answer(out.block(text))
         else:
             out.answer(out.shade(f"{key}:", "faint") + f" {out.safe(text)}")
+
+
+def _shown(value: Any, dimension: int | None) -> str:
+    if not isinstance(value, bytes):
+        return str(value)
+    if dimension and len(value) % dimension == 0:
+        return f"{dimension} numbers of {len(value) // dimension} bytes each (--json has them)"
+    return value.hex()
 
 
 def register(app: typer.Typer) -> None:

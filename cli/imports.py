@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from cli import output as out
+from cli.cells import forget_caches
 from cli.options import JsonFlag, StoreOption, pairs
 from cli.wiring import MOMENT, open_store
 from commands.eventlog import EventLog, Taken
@@ -74,10 +75,10 @@ def import_(
         "--set": settings,
         "--dry-run": dry_run,
     }
-    with open_store(store) as (directory, log):
+    with open_store(store) as (_, log):
         if source is None:
             _refuse_options(chosen)
-            _take_over(log, directory, file, json=json)
+            _take_over(log, file, json=json)
             return
         report = _import(log, file, source, chosen)
     _tell(report, file, dry=dry_run, json=json)
@@ -207,10 +208,7 @@ def _refuse_options(chosen: dict[str, Any]) -> None:
             raise BadSetting(f"{option} goes with --from: an exported file has its own names.")
 
 
-def _take_over(log: EventLog, directory: Path, file: Path, *, json: bool) -> None:
-    from projections.analytics.place import forget  # noqa: PLC0415 — rarely needed
-    from projections.search.index import forget as forget_texts  # noqa: PLC0415 — as above
-
+def _take_over(log: EventLog, file: Path, *, json: bool) -> None:
     try:
         taken = log.take_over(file)
     except NotAStore as error:
@@ -221,8 +219,7 @@ def _take_over(log: EventLog, directory: Path, file: Path, *, json: bool) -> Non
             ) from None
         raise
     if any(one.redacted for one in taken):
-        forget(directory)
-        forget_texts(log, directory)
+        forget_caches(log)
     if json:
         out.as_json([one._asdict() for one in taken])
         return

@@ -3,6 +3,7 @@
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from datetime import datetime
 from itertools import islice
 from typing import Annotated, Any, NamedTuple, get_args
@@ -10,14 +11,17 @@ from typing import Annotated, Any, NamedTuple, get_args
 import typer
 
 from cli import output as out
+from cli.cells import at_its_cell
 from cli.history import as_data
 from cli.options import JsonFlag, SessionOption, StoreOption
 from cli.wiring import Desk, desk
 from domain.actors import Who
 from domain.errors import BadSetting, NoSuchMoment
 from domain.events import EVENTS, REDACTED, Event, MindInvoked
+from domain.nearest import similar
 from domain.recorded import Recorded
 from domain.refs import AtTime, parse_moment
+from domain.sentences import there_are
 from projections.audit import actors, acts
 from projections.timeline import summary
 
@@ -77,9 +81,13 @@ def log(
     if until is not None and follow:
         raise BadSetting("What is to come has no --until: leave out either that or --follow.")
     match, shown = Match(kind or (), actor, grep), 0
-    with desk(store, session, any_stream=True) as at:
+    with (
+        desk(store, session, any_stream=True) as whole,
+        at_its_cell(whole) if follow else nullcontext(whole) as at,
+    ):
         # before the look back, so that nothing falls between, and nothing is shown twice
-        position, head = at.log.position(), at.log.head(at.session).version
+        position = at.log.position() if follow else 0
+        head = at.log.head(at.session).version
         after = moment_here(at, since) if since is not None else 0
         ends = [head if at.version is None else at.version]
         ends += [moment_here(at, until)] if until is not None else []
@@ -130,7 +138,11 @@ def check_kinds(kinds: Sequence[str], known: Sequence[str] | dict[str, type[Even
     """
     for wanted in kinds:
         if wanted not in known:
-            raise BadSetting(f"{wanted!r} is no kind of event: there are {', '.join(known)}.")
+            near = similar(wanted, known)
+            meant = (
+                f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}."
+            )
+            raise BadSetting(f"{wanted!r} is no kind of event: {meant}")
 
 
 def check_actor(at: Desk, by: str) -> None:
@@ -143,8 +155,8 @@ def check_actor(at: Desk, by: str) -> None:
         return
     doers = actors(at.log, at.session, at.version)
     if not any(acts(by, doer) for doer in doers):
-        names = ", ".join(map(str, doers))
-        raise BadSetting(f"Nobody acted as {by!r} in {at.session}: there are {names}.")
+        names = there_are([str(doer) for doer in doers])
+        raise BadSetting(f"Nobody acted as {by!r} in {at.session}: {names}.")
 
 
 def holds(recorded: Recorded, text: str) -> bool:
@@ -199,7 +211,7 @@ def _newest(at: Desk, match: Match, count: int, after: int, upto: int) -> Iterat
 def _coming(at: Desk, match: Match, position: int, after: int) -> Iterator[Recorded]:
     stop = threading.Event()
     try:
-        for recorded in at.log.follow(position, stop):
+        for recorded in at.log.follow(position, stop, _standing):
             if recorded.session != at.session or recorded.version <= after:
                 continue
             if match.takes(recorded):
@@ -207,6 +219,10 @@ def _coming(at: Desk, match: Match, position: int, after: int) -> Iterator[Recor
                 sys.stdout.flush()  # who reads a pipe waits for it
     except KeyboardInterrupt:
         stop.set()
+
+
+def _standing(away: str | None) -> None:
+    out.talk(out.safe(away) if away else "The store is back, and nothing was missed.")
 
 
 def _list(events: Iterator[Recorded], *, json: bool) -> int:

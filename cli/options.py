@@ -1,15 +1,21 @@
 """Options that many commands share."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from commands.eventlog.place import Place, place_of
 from domain.errors import BadSetting
 
 StoreOption = Annotated[
-    Path | None,
-    typer.Option("--store", "-S", help="The store's directory (or MIND_STORE).", metavar="DIR"),
+    Place | None,
+    typer.Option(
+        "--store",
+        "-S",
+        parser=place_of,
+        help="The store: a directory or postgresql://… (or MIND_STORE).",
+        metavar="PLACE",
+    ),
 ]
 SessionOption = Annotated[
     str | None,

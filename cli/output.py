@@ -4,12 +4,14 @@ import json
 import os
 import sys
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from shutil import get_terminal_size
 from typing import Any, Literal
 
 import typer
+
+from domain import sentences
 
 Shade = Literal["strong", "faint", "good", "bad", "mind", "user"]
 
@@ -21,6 +23,17 @@ _STYLES: dict[Shade, dict[str, Any]] = {
     "mind": {"fg": "cyan"},
     "user": {"fg": "yellow"},
 }
+
+GAP = "  "
+"""What stands between columns."""
+
+NARROWEST = 10
+"""Texts in columns are not cut below this."""
+
+count = sentences.count
+
+_PADDED = 60
+"""Where nobody looks, a column is no wider than this: longer texts stand out."""
 
 # what a terminal would obey rather than show: escape sequences in a text stay text
 _VISIBLE = {c: 0x2400 + c for c in range(0x20) if c not in {0x09, 0x0A}}
@@ -110,17 +123,112 @@ def marked(change: Literal["same", "removed", "added"], text: str) -> str:
     return shade(text, "good") if coloured() else f"{{+{text}+}}"
 
 
-def table(rows: Sequence[Sequence[str]], header: Sequence[str]) -> None:
-    """Columns, wide enough for what stands in them; the last one takes what is left."""
+def table(
+    rows: Sequence[Sequence[str]],
+    header: Sequence[str],
+    *,
+    cut: Sequence[str] | None = None,
+    spare: Sequence[str] = (),
+) -> None:
+    """Print columns; where a terminal is too narrow for them, each row as a paragraph.
+
+    Args:
+        rows: the cells.
+        header: what stands above the columns.
+        cut: names of columns with texts that may be cut, the widest first; by default the last.
+            Numbers and names are never cut.
+        spare: names of columns that are left out, in this order, where that does not do.
+    """
     if not rows:
         return
-    widths = [max(len(str(row[i])) for row in [header, *rows]) for i in range(len(header))]
-    for number, row in enumerate([header, *rows]):
-        cells = [safe(str(cell)).ljust(size) for cell, size in zip(row[:-1], widths, strict=False)]
-        room = max(width() - sum(widths[:-1]) - 2 * len(cells), 20)
-        last = one_line(str(row[-1]), room) if sys.stdout.isatty() else safe(str(row[-1]))
-        line = "  ".join([*cells, last]).rstrip()
-        answer(shade(line, "faint") if number == 0 else line)
+    texts = cut if cut is not None else header[-1:]
+    lines = columns(
+        [header, *rows],
+        [number for number, name in enumerate(header) if name in texts],
+        [header.index(name) for name in spare if name in header],
+    )
+    if lines is not None:
+        answer(shade(lines[0], "faint"))
+    for line in lines[1:] if lines is not None else _paragraphs(rows, header):
+        answer(line)
+
+
+def columns(
+    rows: Sequence[Sequence[str]], cut: Collection[int], spare: Iterable[int] = ()
+) -> list[str] | None:
+    """Lines with the cells below each other; whole where nobody looks, else fit for the terminal.
+
+    Args:
+        rows: the cells, at least one row.
+        cut: numbers of columns that may be cut, the widest first.
+        spare: numbers of columns that are left out, in this order, where that does not do.
+
+    Returns:
+        None if the terminal is too narrow all the same.
+    """
+    cells = [[in_a_row(str(cell)) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    shown = list(range(len(widths)))
+    if not sys.stdout.isatty():
+        return [_side_by_side(row, [min(width, _PADDED) for width in widths]) for row in cells]
+    room = get_terminal_size((88, 24)).columns
+    for gone in (None, *spare):
+        shown = [column for column in shown if column != gone]
+        texts = [place for place, column in enumerate(shown) if column in cut]
+        sizes = fitted([widths[column] for column in shown], room, texts)
+        if sizes is not None:
+            picked = [[row[column] for column in shown] for row in cells]
+            return [_side_by_side(map(shortened, row, sizes), sizes) for row in picked]
+    return None
+
+
+def fitted(widths: Sequence[int], room: int, cut: Collection[int]) -> list[int] | None:
+    """Widths of columns that fit side by side, the widest of those in ``cut`` made narrower.
+
+    Returns:
+        None where texts would be cut to nothing.
+    """
+    room -= len(GAP) * (len(widths) - 1)
+    room -= sum(width for number, width in enumerate(widths) if number not in cut)
+    texts = [widths[number] for number in cut]
+    if sum(min(width, NARROWEST) for width in texts) > room:
+        return None
+    low, high = NARROWEST, max(texts, default=NARROWEST)
+    while low < high:  # the widest limit with which all of them fit
+        middle = (low + high + 1) // 2
+        if sum(min(width, middle) for width in texts) <= room:
+            low = middle
+        else:
+            high = middle - 1
+    return [min(width, low) if n in cut else width for n, width in enumerate(widths)]
+
+
+def _side_by_side(cells: Iterable[str], sizes: Sequence[int]) -> str:
+    return GAP.join(cell.ljust(size) for cell, size in zip(cells, sizes, strict=True)).rstrip()
+
+
+def _paragraphs(rows: Sequence[Sequence[str]], header: Sequence[str]) -> Iterator[str]:
+    for number, row in enumerate(rows, 1):
+        yield from paragraph(number, header, row, width())
+
+
+def paragraph(number: int, names: Sequence[str], row: Sequence[str], room: int) -> Iterator[str]:
+    """The lines of a row of a table that would be too wide: a cell on each."""
+    widest = max(map(len, names))
+    yield shade(f"— {number} —", "faint")
+    for name, cell in zip(names, row, strict=True):
+        told = one_line(cell, max(room - widest - len(GAP), 20))
+        yield f"{shade(name.rjust(widest), 'faint')}{GAP}{told}".rstrip()
+
+
+def in_a_row(text: str) -> str:
+    """A text on one line, with the spaces that it has."""
+    return text if text.isprintable() else " ".join(safe(text).split())
+
+
+def shortened(text: str, room: int) -> str:
+    """A line, cut to fit."""
+    return text if len(text) <= room else text[: room - 1] + "…"
 
 
 def when(at: int) -> str:
@@ -133,6 +241,14 @@ def iso(at: int) -> str:
     return datetime.fromtimestamp(at / 1e6, UTC).isoformat(timespec="microseconds")
 
 
-def count(number: int, noun: str) -> str:
-    """``3 drafts``."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def drafted(drafts: int, *, open_: bool) -> str:
+    """How far a session's exchange is: ``idle``, ``no draft``, ``2 drafts``."""
+    if not open_:
+        return "idle"
+    return count(drafts, "draft") if drafts else "no draft"
+
+
+def each(names: Iterable[str]) -> str:
+    """``activity, drafts and spending``."""
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last

@@ -13,6 +13,7 @@ from cli.options import JsonFlag, StoreOption
 from cli.wiring import MOMENT, desk, open_store
 from commands.agents.roles import Roles, role_directories
 from commands.eventlog import EventLog
+from commands.eventlog.place import Place
 from commands.places import project_of, projects, tasks
 from commands.projects import close_project, create_project
 from commands.world import RealWorld
@@ -29,7 +30,7 @@ ReasonOption = Annotated[
 
 
 @contextmanager
-def reading(store: Path | None) -> Iterator[tuple[EventLog, int | None]]:
+def reading(store: Place | None) -> Iterator[tuple[EventLog, int | None]]:
     """The store, and the position up to which it is looked at; None is all."""
     if MOMENT.get() is None:
         with open_store(store) as (_, log):
@@ -42,7 +43,7 @@ def reading(store: Path | None) -> Iterator[tuple[EventLog, int | None]]:
 
 
 @contextmanager
-def writing(store: Path | None) -> Iterator[tuple[Path, EventLog, RealWorld]]:
+def writing(store: Place | None) -> Iterator[tuple[Path, EventLog, RealWorld]]:
     """The store, to change something in it.
 
     Raises:
@@ -78,8 +79,8 @@ def create(
 
     Example: mind project create payments --role product-analyst --description "Cards, refunds."
     """
-    with writing(store) as (directory, log, world):
-        known = Roles(role_directories(directory, os.environ))
+    with writing(store) as (_, log, world):
+        known = Roles(role_directories(log.place.directory, os.environ))
         for role in roles or ():
             known.get(role)
         project = create_project(
@@ -120,7 +121,7 @@ def list_(everything: AllFlag = False, store: StoreOption = None, json: JsonFlag
         )
         for project in shown
     ]
-    out.table(rows, ("project", "open tasks", "roles", "description"))
+    out.table(rows, ("project", "open tasks", "roles", "description"), cut=("roles", "description"))
     hidden = len(found) - len(shown)
     if hidden:
         out.talk(f"{out.count(hidden, 'closed project')} not shown: mind project list --all")

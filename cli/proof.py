@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import version
 from importlib.util import find_spec
 from json import dumps
@@ -13,11 +13,15 @@ import typer
 
 from cli import output as out
 from cli.options import JsonFlag, StoreOption
-from cli.wiring import find_store, open_store
+from cli.wiring import open_store
 from commands.eventlog import SQLITE_VERSION, EventLog, Verdict
+from commands.eventlog.place import Place
+from commands.eventlog.status import why_closed
 from commands.world import RealWorld
 from domain.errors import Broken, LogosphereError, NoStore, Refused
 from domain.ids import SessionId, stream_id
+from domain.reach import Away
+from domain.server_errors import CellsAreAway
 
 if TYPE_CHECKING:
     from commands.heads import Compared, Heads
@@ -59,8 +63,10 @@ def verify(
         kept = _kept(against, key)
         standing = _compared(log, kept)
         names = [stream_id(name) for name in sessions] if sessions else None
-        verdicts = list(log.verify(names, new=since_last))
-        unnamed = set(log.streams()) - {one.here for one in standing}
+        there = log.reached()
+        away = there.away if names is None else ()
+        verdicts = list(log.verify(there.streams if away else names, new=since_last))
+        unnamed = set(there.names) - {one.here for one in standing}
     findings = [finding for verdict in verdicts for finding in verdict.findings]
     events = sum(verdict.events for verdict in verdicts)
     wrong = [one for one in standing if one.standing != "as written"]
@@ -73,21 +79,35 @@ def verify(
                 "findings": [finding._asdict() for finding in findings],
                 "heads": [one._asdict() for one in standing],
                 "signed_by": kept.key if kept else None,
+                "away": [one._asdict() for one in away],
             }
         )
     else:
         for finding in findings:
             out.answer(f"{finding.session or 'the store'}: {finding.sentence}")
         if not findings:
-            which = "new event" if since_last else "event"
+            which = "new event" if since_last and not away else "event"
             where = _counted(verdict.session for verdict in verdicts)
             out.answer(f"{out.count(events, which)} of {where}: all as written.")
         if kept is not None:
             _tell_heads(kept, standing)
             out.talk(_limits(kept, unnamed, whole=not (findings or wrong), trusted=key is not None))
-    if findings or wrong:
-        bad = len(findings) + len(wrong)
+    _end(len(findings) + len(wrong), away)
+
+
+def _end(bad: int, away: Sequence[Away]) -> None:
+    """Say what is wrong, and what nobody could look at.
+
+    Raises:
+        Broken: there is any of that.
+    """
+    unproved = CellsAreAway(away, "Not all was proved") if away else None
+    if bad:
+        if unproved is not None:
+            out.talk(unproved.sentence)
         raise Broken(f"{out.count(bad, 'finding')}: not all is as written; the rest can be read.")
+    if unproved is not None:
+        raise unproved
 
 
 def _kept(against: Path | None, key: Path | None) -> "Heads | None":
@@ -264,21 +284,23 @@ def _embedder(name: str) -> Check:
     return Check(f"embedder {name}", True, "installed")
 
 
-def _store(store: Path | None) -> Iterator[Check]:
+def _store(store: Place | None) -> Iterator[Check]:
     try:
-        directory = find_store(store)
         with open_store(store) as (_, log):
-            yield Check("store", True, f"{directory}, {_counted(log.streams())}")
-            yield Check(
-                "writing", log.writable or None, "possible" if log.writable else "read only"
-            )
-            if log.writable and not log.forget():
+            there = log.reached()
+            yield Check("store", True, f"{log.place}, {_counted(there.names)}")
+            for one in there.away:
+                yield Check(f"cell {one.cell}", False, f"{one.counted} in it; {one.why}")
+            closed = why_closed(log.place)
+            told = f"read only: {closed}" if closed else "possible"
+            yield Check("writing", None if closed else True, told)
+            if closed is None and not log.forget() and not there.away:
                 yield Check(
                     "redacted",
                     None,
                     "old bytes may be left: another program reads, or the disk is full",
                 )
-            yield from _history(log.verify())
+            yield from _history(log.verify(there.streams if there.away else None))
     except NoStore as error:
         yield Check("store", None if store is None else False, error.sentence)
     except LogosphereError as error:

@@ -3,7 +3,7 @@
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO, Literal, NamedTuple
@@ -23,11 +23,15 @@ from cli.answers import (
     table_lines,
     write_lines,
 )
+from cli.cells import in_cell
 from cli.options import FullFlag, JsonFlag, SessionOption, StoreOption
 from cli.rebuild import INTERRUPTED, caught_up
 from cli.texts import read_text
-from cli.wiring import MOMENT, desk, open_store
+from cli.wiring import MOMENT, chosen_session, desk, open_store
+from commands.eventlog import EventLog
+from commands.eventlog.place import Place
 from domain.errors import BadSetting, QueryStopped, Refused
+from domain.ids import SessionId
 
 if TYPE_CHECKING:
     from projections.analytics.asking.sandbox import Sandbox
@@ -127,16 +131,35 @@ def query(
 
         limits = Limits(_seconds(timeout), _bytes(memory))
         given = {} if listing else _parameters(text, parameter, store, session)
-        with open_store(store) as (directory, log):
-            database = caught_up(log, directory)
-        if how in COLUMNAR:
-            from projections.analytics.asking.columnar import prepare  # noqa: PLC0415 — brings pyarrow
+        with ExitStack() as stack:
+            with _asked(store, session if listing else given.get("session"), here=listing) as log:
+                database = stack.enter_context(caught_up(log, log.place.home))
+            if how in COLUMNAR:
+                from projections.analytics.asking.columnar import prepare  # noqa: PLC0415 — brings pyarrow
 
-            prepare()
-        with questions(database, limits, alone=True) as sandbox:
+                prepare()
+            sandbox = stack.enter_context(questions(database, limits, alone=True))
             if listing:
                 text = _listing(sandbox, schema)
             _answer(sandbox, Ask(text, given, how, output, limit, full))
+
+
+@contextmanager
+def _asked(store: Place | None, session: str | int | None, *, here: bool) -> Iterator[EventLog]:
+    """The log that is asked: of several cells, the one of the session that the query is about.
+
+    Args:
+        store: where it is.
+        session: which; where there is none, ``here`` means the one that is worked on.
+        here: whether it may be any cell.
+    """
+    with open_store(store) as (directory, log):
+        about = session or (chosen_session(directory) if here else None)
+        if not isinstance(about, str):
+            yield log
+            return
+        with in_cell(log, SessionId(about), "asked") as one:
+            yield one
 
 
 def _text(sql: str | None, file: Path | None) -> str:
@@ -175,7 +198,7 @@ def _bytes(size: str) -> int:
 
 
 def _parameters(
-    sql: str, given: list[str] | None, store: Path | None, session: str | None
+    sql: str, given: list[str] | None, store: Place | None, session: str | None
 ) -> dict[str, str | int | None]:
     """What a query's ``$names`` stand for.
 

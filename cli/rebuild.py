@@ -5,9 +5,9 @@ import shutil
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory, mkdtemp
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,7 +16,7 @@ from cli import output as out
 from cli.options import JsonFlag, StoreOption
 from cli.wiring import open_store
 from commands.eventlog import EventLog
-from domain.errors import Broken
+from domain.errors import Broken, StoreIsReadOnly
 
 if TYPE_CHECKING:
     from projections.analytics.catchup import CaughtUp, Progress
@@ -109,14 +109,26 @@ def progress(what: str) -> Iterator["Progress"]:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def caught_up(log: EventLog, directory: Path) -> Path:
-    """The database, brought up to the newest event; what was unusual about that is said."""
-    from projections.analytics.catchup import catch_up  # noqa: PLC0415 — brings DuckDB
+@contextmanager
+def caught_up(log: EventLog, directory: Path) -> Iterator[Path]:
+    """The database, brought up to the newest event; what was unusual about that is said.
 
-    with progress("Building") as told:
-        found = catch_up(log, directory, progress=told)
-    say(found)
-    return found.file
+    Where there is none and the directory may only be read, one is made for the time being.
+    """
+    from projections.analytics.catchup import CaughtUp, build, catch_up  # noqa: PLC0415 — brings DuckDB
+    from projections.analytics.place import FILE  # noqa: PLC0415 — as above
+
+    with ExitStack() as stack:
+        with progress("Building") as told:
+            try:
+                found = catch_up(log, directory, progress=told)
+            except StoreIsReadOnly:
+                aside = stack.enter_context(TemporaryDirectory(prefix="mind-"))
+                found = CaughtUp(Path(aside) / FILE, 0, None)
+                build(log, found.file, progress=told)
+                out.talk(f"{FILE} can't be written here: it was made for this question alone.")
+        say(found)
+        yield found.file
 
 
 def say(found: "CaughtUp") -> None:

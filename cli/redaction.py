@@ -6,14 +6,19 @@ from typing import Annotated
 import typer
 
 from cli import output as out
+from cli.cells import forget_caches
 from cli.options import JsonFlag, SessionOption, StoreOption
 from cli.wiring import Desk, desk
 from domain.errors import NoSuchMoment, NothingChanges, Refused
 from domain.recorded import Recorded
 from domain.refs import AtExchange, parse_moment
+from domain.server_errors import CellsAreAway
 from projections.timeline import summary
 
 LISTED = 8
+
+_NOT_EVERYWHERE = "The same text can't be looked for everywhere"
+_OR_ONLY = "say it again (--only would leave there whatever holds it)"
 
 
 def redact(
@@ -43,13 +48,13 @@ def redact(
     """
     from commands.artifacts.traces import traces  # noqa: PLC0415 — rarely asked for
     from commands.redaction import copies, redact_events  # noqa: PLC0415 — as above
-    from projections.analytics.place import forget  # noqa: PLC0415 — as above
-    from projections.search.index import forget as forget_texts  # noqa: PLC0415 — as above
 
     with desk(store, session, any_stream=True) as at:
         at.only_now()
-        chosen = _chosen(at, ref)
-        found = traces(at.log, chosen)
+        chosen, there = _chosen(at, ref), at.log.reached("session")
+        if there.away and not only:
+            raise CellsAreAway(there.away, _NOT_EVERYWHERE, _OR_ONLY)
+        found = traces(at.log, chosen, there.streams)
         chosen += found.same
         others = list(found.made)
         if not only:
@@ -61,13 +66,14 @@ def redact(
             _list(chosen)
         _agreed(len(chosen), yes=yes)
         done = redact_events(at.log, chosen, reason, at.world)
-        gone = all((forget(at.directory), forget_texts(at.log, at.directory), done.gone))
+        gone = all((forget_caches(at.log), done.gone))
     if json:
         out.as_json(
             {
                 "redacted": [f"{r.session}@{r.version}" for r in done.events],
                 "gone": gone,
                 "left": [f"{r.session}@{r.version}" for r in others if only],
+                "away": [one._asdict() for one in there.away],
             }
         )
     else:
@@ -78,7 +84,12 @@ def redact(
         out.talk(
             "Old bytes are left in the store's files, since another program reads it or the disk"
             " is full: change that, and run mind doctor."
+            if at.log.place.url is None
+            else "Old bytes are left in the server's files, its write-ahead log, standbys and"
+            " backups until they are overwritten: docs/scale.md says what its owner can do."
         )
+    if there.away:
+        raise CellsAreAway(there.away, "What was made of it was not looked for everywhere")
 
 
 def _chosen(at: Desk, ref: str) -> list[Recorded]:

@@ -1,7 +1,6 @@
 """Living the past again: as a proof that nothing changed, or as a counterfactual: replay."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,6 +8,7 @@ import typer
 from cli import output as out
 from cli.options import JsonFlag, SessionOption, StoreOption, pairs
 from cli.wiring import Desk, desk, gatherer_for, mind_for
+from commands.eventlog.place import Place
 from domain.config import Config
 from domain.errors import BadSetting, Broken, NoSuchSession
 from domain.events import (
@@ -210,7 +210,7 @@ def _told(branch: SessionId, ended: "Ended") -> str:
 
 
 def _check(
-    names: Sequence[str], store: Path | None, session: str | None, *, everything: bool, json: bool
+    names: Sequence[str], store: Place | None, session: str | None, *, everything: bool, json: bool
 ) -> None:
     from projections.replay import prove  # noqa: PLC0415 — reads what only this verb reads
 
@@ -241,6 +241,7 @@ def _print(proof: "Proof") -> None:
             for name, tally in parts
         ],
         ("", "checked", "equal", "different", "unproven"),
+        cut=(),
     )
     if proof.differences:
         out.answer(_difference(proof.differences[0]))

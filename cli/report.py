@@ -1,6 +1,7 @@
 """What the history tells: report."""
 
 from collections.abc import Sequence
+from contextlib import closing
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cli import output as out
+from cli.cells import at_its_cell
 from cli.options import AtOption, JsonFlag, SessionOption, StoreOption
 from cli.wiring import Desk, desk_at
 
@@ -71,7 +73,7 @@ def report(
         from cli.answers import refuse_taken  # noqa: PLC0415 — only where a file is written
 
         refuse_taken(html, force=force)
-    with desk_at(store, session, at) as here:
+    with desk_at(store, session, at) as whole, at_its_cell(whole) as here:
         version = here.version or here.log.head(here.session).version
         told = _asked(here, what)
         made = out.when(here.world.now())
@@ -119,12 +121,8 @@ def _asked(here: Desk, what: "Report") -> "list[Told]":
     from projections.analytics.database import opened  # noqa: PLC0415 — brings DuckDB
     from projections.analytics.reports.contract import tell  # noqa: PLC0415 — as above
 
-    file = caught_up(here.log, here.directory)
-    connection = opened(file)
-    try:
+    with caught_up(here.log, here.directory) as file, closing(opened(file)) as connection:
         return tell(connection, what, here.session, here.version)
-    finally:
-        connection.close()
 
 
 def _as_data(what: "Report", session: str, version: int, told: "Sequence[Told]") -> dict[str, Any]:
@@ -168,12 +166,11 @@ def _print(told: "Sequence[Told]", count: int, *, plot: bool) -> None:
 def _facts(one: "Told") -> None:
     """One row, each column on a line of its own with what it means."""
     cells = [
-        (_label(column), out.one_line(_cell(value, column.unit), 60), column.about)
+        (_label(column), _cell(value, column.unit), column.about)
         for column, value in zip(one.section.columns, one.rows[0], strict=True)
     ]
-    left, middle = (max(len(row[n]) for row in cells) for n in (0, 1))
-    for name, value, about in cells:
-        out.answer(f"{name:<{left}}  {value:<{middle}}  {out.shade(about, 'faint')}")
+    for line in out.columns(cells, (1, 2)) or map(out.GAP.join, cells):
+        out.answer(line)
 
 
 def _rows(one: "Told", count: int) -> None:

@@ -11,6 +11,7 @@ from cli.options import JsonFlag, StoreOption
 from cli.wiring import open_store
 from commands.agents.role_file import checked_role_name, role_of_file
 from commands.agents.roles import Role, Roles, role_directories
+from commands.eventlog.place import Place
 from domain.agent_errors import BadRole
 from domain.errors import NoStore, Refused
 
@@ -63,7 +64,7 @@ def list_(store: StoreOption = None, json: JsonFlag = False) -> None:
             )
             for role, origin in found
         ]
-        out.table(rows, header)
+        out.table(rows, header, cut=("permissions", "description"))
     wrong = len(roles.problems())
     if wrong:
         out.talk(f"! {out.count(wrong, 'file')} can't be read as a role: mind role check")
@@ -131,14 +132,16 @@ def new(
 ) -> None:
     """Write a role to begin with into the store, for you to edit.
 
+    For a store on a server, which has no directory, it is written among your own settings.
+
     Example: mind role new editor
     """
     text = _TEMPLATE.format(name=checked_role_name(name))
-    with open_store(store) as (directory, _):
-        folder, *others = role_directories(directory, os.environ)
+    with open_store(store) as (_, log):
+        folder, *others = role_directories(log.place.directory, os.environ)
     path = folder / f"{name}.md"
     try:
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
@@ -151,15 +154,15 @@ def new(
         out.talk(f"! In this store it now stands for another role {name}.")
 
 
-def _roles(store: Path | None) -> Roles:
+def _roles(store: Place | None) -> Roles:
     """The roles of the store, where there is one, and those that are there without."""
     try:
-        with open_store(store) as (directory, _):
-            return Roles(role_directories(directory, os.environ))
+        with open_store(store) as (_, log):
+            return Roles(role_directories(log.place.directory, os.environ))
     except NoStore:
         if store is not None:
             raise
-        return Roles(role_directories(Path(os.devnull), os.environ))
+        return Roles(role_directories(None, os.environ))
 
 
 def _origin(roles: Roles, name: str) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cli import output as out
+from cli.cells import searching
 from cli.options import JsonFlag, SessionOption, StoreOption
 from cli.wiring import MOMENT, Desk, desk, embedder_for
 from domain.config import Config
@@ -66,14 +67,14 @@ def search(
 
     Example: mind search "login timeout" --kind answer
     """
-    from projections.search.ask import Searcher  # noqa: PLC0415 — only here
-
     if text is None and not index:
         raise typer.BadParameter('say what to look for: mind search "login timeout"')
+    if text is not None and not text.strip():
+        raise BadSetting('There are no words to look for: give some (mind search "login timeout").')
     with desk(store, session) as at, _progress() as told:
         scope = scope_of(at, as_of, named=session is not None)
         vectors = None if words else vectors_for(at.state.config)
-        with Searcher(at.log, at.directory, vectors, on_remark=_remark, progress=told) as searcher:
+        with searching(at.log, scope, vectors, on_remark=_remark, progress=told) as searcher:
             if index:
                 _tell_vectors(searcher.make_vectors(), made=vectors is not None)
             hits = (

@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from cli.cells import place_to_follow
 from cli.options import StoreOption
 from cli.wiring import find_store
+from commands.eventlog.place import Place, prepared
 from domain.errors import BadSetting, NoStore, Refused
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ _TURNS_SECONDS = 2.5
 class Plan(NamedTuple):
     """What was asked for."""
 
-    store: Path
+    store: Place
     token_file: Path
     once: bool
     hosts: Sequence[str]
@@ -93,12 +95,12 @@ def serve(
 
     if not only_here(host) and not (allow_remote and token_file is not None):
         raise NotOnlyHere(host)
-    directory = find_store(store)
-    if not (directory / "log.db").is_file():
-        raise NoStore(str(directory))
+    place = prepared(find_store(store))  # where the token is put
+    if place.url is None and not (place.home / "log.db").is_file():
+        raise NoStore(str(place))
     plan = Plan(
-        directory,
-        token_file or directory / TOKEN_FILE,
+        place_to_follow(place, None, "served"),
+        token_file or place.home / TOKEN_FILE,
         once,
         [*(allow_host or ()), host],
         allow_origin or (),
@@ -163,6 +165,7 @@ async def serve_until_told(
     token = token_of(plan.token_file)
     with _logged(), _asked_to_end() as end:
         async with open_service(plan.store, rules=rules) as service:
+            service.log.position()  # of many cells there is none: no session said which one
             server = Server(
                 House(all_methods(service), service.attach, service.detach, _mcp(service, token)),
                 token,

@@ -19,6 +19,7 @@ from cli.wiring import (
     switch_session,
 )
 from commands.eventlog import EventLog
+from commands.eventlog.place import Place, place_of
 from commands.sessions import ChangeConfig, LabelMoment, changed, start_session
 from commands.world import RealWorld
 from domain.config import Config
@@ -26,7 +27,7 @@ from domain.errors import BadSetting, Refused, StoreExists
 from domain.ids import session_id
 from domain.texts import checked_text
 
-Message = Annotated[str | None, typer.Argument(help="The first message.", metavar="[MESSAGE]")]
+Message = Annotated[str | None, typer.Argument(help="The first message.", metavar="MESSAGE")]
 MessageFile = Annotated[
     Path | None, typer.Option("--file", "-f", help="Read the first message from a file.")
 ]
@@ -43,7 +44,14 @@ Thoughts = Annotated[
 
 
 def init(
-    directory: Annotated[Path, typer.Argument(help="Where the store is made.", metavar="DIR")],
+    place: Annotated[
+        Place,
+        typer.Argument(
+            parser=place_of,
+            help="Where the store is made: a directory or postgresql://…",
+            metavar="PLACE",
+        ),
+    ],
     message: Message = None,
     file: MessageFile = None,
     model: Model = None,
@@ -60,11 +68,12 @@ def init(
     for thought in thoughts or ():
         checked_text(thought, "thought")
     world = RealWorld.of_this_user()
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise Refused(f"{str(directory)!r} can't be made: {error.strerror or error}.") from None
-    with _made(directory) as log:
+    if place.url is None:
+        try:
+            place.home.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise Refused(f"{str(place)!r} can't be made: {error.strerror or error}.") from None
+    with _made(place) as log:
         start_session(
             log,
             chosen,
@@ -74,32 +83,36 @@ def init(
             settings=config,
             first=True,
         )
-        switch_session(directory, chosen)
-        remember_store(directory)
-        out.talk(f"Made the store {directory} with the session {chosen}.")
-        attend_to(Desk(directory, log, chosen, None, world), 0)
+        if place.url is not None:
+            from cli.kept_views import make_tables  # noqa: PLC0415 — brings psycopg
+
+            make_tables(place.address)
+        switch_session(place.home, chosen)
+        remember_store(place)
+        out.talk(f"Made the store {place} with the session {chosen}.")
+        attend_to(Desk(place.home, log, chosen, None, world), 0)
     out.talk("Next: mind run" if text else 'Next: mind message "…", then mind run')
 
 
-def _made(directory: Path) -> EventLog:
+def _made(place: Place) -> EventLog:
     """A new log; one that was made but never begun (a kill came between) counts as new."""
     try:
-        return EventLog.create(directory)
+        return EventLog.create(place)
     except StoreExists:
-        return EventLog(directory)
+        return EventLog(place)
 
 
 def open_(
-    directory: Annotated[Path, typer.Argument(help="The store.", metavar="DIR")],
+    place: Annotated[Place, typer.Argument(parser=place_of, help="The store.", metavar="PLACE")],
 ) -> None:
     """Work on this store from now on.
 
     Example: mind open ./thinking
     """
-    with open_store(directory) as (path, log):
-        session = current_session(path, log)
-    remember_store(directory)
-    out.talk(f"Working on {directory}, session {session}.")
+    with open_store(place) as (home, log):
+        session = current_session(home, log)
+    remember_store(place)
+    out.talk(f"Working on {place}, session {session}.")
 
 
 def new(
@@ -128,25 +141,35 @@ def new(
 
 
 def config(
+    key: Annotated[str | None, typer.Argument(help="Only this setting.", metavar="KEY")] = None,
     settings: Settings = None,
     store: StoreOption = None,
     session: SessionOption = None,
     json: JsonFlag = False,
 ) -> None:
-    """Show the settings, or change some.
+    """Show the settings, or one of them alone; or change some.
 
-    Example: mind config --set model=openrouter:anthropic/claude-haiku-4.5
+    Example: mind config --set model=openrouter:anthropic/claude-haiku-4.5        mind config model
     """
+    if key is not None:
+        Config.known(key)
     with desk(store, session) as at:
-        current = configured(at, pairs(settings))
+        values = configured(at, pairs(settings)).model_dump()
     if json:
-        out.as_json(current.model_dump())
+        out.as_json(values if key is None else values[key])
+        return
+    if key is not None:
+        out.answer(out.safe(_shown(values[key])))
         return
     rows = [
-        (key, "off" if value is None else str(value), Config.model_fields[key].description or "")
-        for key, value in current.model_dump().items()
+        (name, _shown(value), Config.model_fields[name].description or "")
+        for name, value in values.items()
     ]
-    out.table(rows, ("setting", "value", "meaning"))
+    out.table(rows, ("setting", "value", "meaning"), cut=("value", "meaning"))
+
+
+def _shown(value: Any) -> str:
+    return "off" if value is None else str(value)
 
 
 def configured(at: Desk, settings: Iterable[tuple[str, str]]) -> Config:

@@ -9,6 +9,7 @@ import typer
 
 from cli import output as out
 from cli.attention import attend_to
+from cli.cells import searching
 from cli.options import JsonFlag, StoreOption
 from cli.search import vectors_for
 from cli.wiring import Desk, current_session, open_store, switch_session
@@ -24,7 +25,6 @@ from domain.errors import Refused
 from domain.ids import SessionId, session_id
 from domain.slugs import free, slug
 from domain.texts import checked_text
-from projections.search.ask import Searcher
 from projections.search.hit import Everywhere
 from projections.start import Found, Offer, Related, offer
 
@@ -71,8 +71,9 @@ def _offered(directory: Path, log: EventLog, text: str) -> Offer:
     if not sessions:
         return Offer((), ())
     config = log.state(current_session(directory, log)).config
-    with Searcher(log, directory, vectors_for(config), on_remark=out.talk) as searcher:
-        return offer(log, searcher.search(text, scope=Everywhere(agents=False), limit=HITS))
+    scope = Everywhere(agents=False)
+    with searching(log, scope, vectors_for(config), on_remark=out.talk) as searcher:
+        return offer(log, searcher.search(text, scope=scope, limit=HITS))
 
 
 def _asked(offered: Offer) -> str:

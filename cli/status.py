@@ -9,6 +9,7 @@ from cli.options import JsonFlag, SessionOption, StoreOption
 from cli.wiring import Desk, desk
 from commands.holder import is_alive
 from domain.runs import Run
+from domain.sentences import cost
 from domain.session import Session
 
 if TYPE_CHECKING:
@@ -23,10 +24,12 @@ def status(
     Example: mind status
     """
     with desk(store, session) as at:
-        facts = _standing(at)
+        facts, state = _standing(at), at.state
     if json:
         out.as_json(facts)
         return
+    facts["updated"] = out.when(state.at)
+    facts["state"] = out.drafted(len(state.dialogue.drafts), open_=facts["awaiting"] is not None)
     warning = facts.pop("warning")
     for key, value in facts.items():
         out.answer(f"{out.shade(key.replace('_', ' ').rjust(12), 'faint')}  {_shown(value)}")
@@ -42,7 +45,7 @@ def _standing(at: Desk) -> dict[str, Any]:
     state = at.state
     dialogue, work = state.dialogue, state.work
     facts: dict[str, Any] = {
-        "store": str(at.directory),
+        "store": str(at.log.place),
         "session": state.id,
         "title": state.title,
         "version": state.version,
@@ -101,9 +104,7 @@ def _running(run: Run) -> str:
 
 
 def _cost(state: Session) -> str:
-    work = state.work
-    unknown = f", {out.count(work.unknown_costs, 'call')} of unknown cost"
-    return f"${work.cost_usd:.4f}" + (unknown if work.unknown_costs else "")
+    return cost(state.work.cost_usd, state.work.unknown_costs)
 
 
 def register(app: typer.Typer) -> None:

@@ -57,7 +57,7 @@ def create(
 @app.command("list")
 def list_(
     project: Annotated[
-        str | None, typer.Argument(help="Of this project; of all by default.", metavar="[PROJECT]")
+        str | None, typer.Argument(help="Of this project; of all by default.", metavar="PROJECT")
     ] = None,
     everything: AllFlag = False,
     store: StoreOption = None,

@@ -2,7 +2,8 @@
 
 import codecs
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from shutil import get_terminal_size
 from typing import Annotated, Any
 
@@ -10,18 +11,29 @@ import typer
 
 from cli import output as out
 from cli.options import JsonFlag, SessionOption, StoreOption
-from cli.wiring import current_session, desk, open_store, switch_session
+from cli.wiring import chosen_session, current_session, desk, open_store, switch_session
 from commands.eventlog import EventLog
 from commands.sessions import ArchiveSession, RenameSession, RestoreSession
 from domain.artifacts import Artifact
 from domain.errors import NoSuchSession, Refused
 from domain.ids import SessionId, session_id
+from domain.reach import Away, Reached
+from domain.server_errors import CellsAreAway
 from projections.tree import Branch, Place, Twig, branch, branches, drawn, visible
 
 _HEADER = ("  session", "branched off", "events", "iter", "state", "active", "label", "title")
 
+_CUT = ("branched off", "title")
+_SPARE = ("iter", "events", "branched off", "label", "title", "active")
+"""What is shortened where a terminal is too narrow, and what is left out, the first one first."""
+
 _LINES = {True: ("├─ ", "└─ ", "│  "), False: ("|- ", "`- ", "|  ")}
 """A branch, the last one, and what runs past deeper ones: where UTF-8 is shown, and elsewhere."""
+
+_COLUMNS = (
+    *("session", "current", "archived", "title", "parent", "branched_off", "version", "events"),
+    *("iterations", "state", "exchange", "drafts", "label", "label_version", "updated", "away"),
+)
 
 _LEVELS = 12
 """Branches of branches that are drawn apart; beyond, a number says how many more there are."""
@@ -42,24 +54,42 @@ def sessions(
     Example: mind sessions        mind sessions --graph        mind sessions --all --json
     """
     with open_store(store) as (directory, log):
-        found = branches(log)
-        current = current_session(directory, log) if found else None
+        there = log.reached("session")
+        found = branches(log, there.streams)
+        current = _current(directory, there)
         shown = found if everything else visible(found, current)
         efforts = {each.session: _efforts(log, each.session) for each in shown if graph}
     if json:
         rows = [_as_data(each, current) for each in shown]
         for row in rows if graph else ():
             row["open_efforts"] = [{"id": a.id, "goal": a.text} for a in efforts[row["session"]]]
-        out.as_json(rows)
-        return
-    if graph:
+        out.as_json([*rows, *_out_of_reach(there.away, current)])
+    elif graph:
         for twig in drawn(shown):
             _draw(twig, efforts[twig.branch.session], current)
     else:
         _print([(twig.branch, _row(twig, current)) for twig in drawn(shown)], current)
     hidden = len(found) - len(shown)
-    if hidden:
+    if hidden and not json:
         out.talk(f"{out.count(hidden, 'archived session')} not shown: mind sessions --all")
+    if there.away:
+        raise CellsAreAway(there.away)
+
+
+def _current(directory: Path, there: Reached) -> SessionId | None:
+    """The one that is meant where none is named; of some sessions nobody knows which is first."""
+    first = there.streams[0] if there.streams and not there.away else None
+    return chosen_session(directory) or first
+
+
+def _out_of_reach(
+    away: Sequence[Away], current: SessionId | None
+) -> Iterable[dict[str, str | bool | None]]:
+    """What is known of sessions whose cell does not answer."""
+    for cell in away:
+        for session in cell.sessions:
+            known = {"session": session, "current": session == current, "away": cell.cell}
+            yield dict.fromkeys(_COLUMNS) | known
 
 
 def _efforts(log: EventLog, session: SessionId) -> list[Artifact]:
@@ -84,14 +114,13 @@ def _row(twig: Twig, current: SessionId | None) -> tuple[str, ...]:
     each, now = twig.branch, twig.branch.now
     mark = "* " if each.session == current else "  "
     away = " (archived)" if each.archived else ""
-    drafts = out.count(now.drafts, "draft") if now.drafts else "no draft"
     title = each.title if each.titled and each.title != each.session else ""
     return (
         f"{mark}{_lines(twig.last)}{each.session}{away}",
         _told(each.fork) if each.fork else "",
         str(each.events),
         str(now.iteration),
-        drafts if now.drafting else "idle",
+        out.drafted(now.drafts, open_=now.drafting),
         out.when(each.at)[: -len(":00")],
         f"@{each.label}" if each.label else "",
         out.one_line(title, 200),
@@ -130,8 +159,11 @@ def _print(rows: Sequence[tuple[Branch, tuple[str, ...]]], current: SessionId | 
     cells = [_HEADER, *(row for _, row in rows)]
     # columns in which nothing stands, such as that of the labels, are left out
     columns = [column for column in zip(*cells, strict=True) if any(column[1:])]
-    widths = [max(map(len, column)) for column in columns]
-    header, *lines = (_line(row, widths) for row in zip(*columns, strict=True))
+    at = {column[0]: number for number, column in enumerate(columns)}
+    cut, spare = ([at[name] for name in names if name in at] for names in (_CUT, _SPARE))
+    cells = list(zip(*columns, strict=True))
+    fitting = out.columns(cells, cut, spare) or map(out.GAP.join, cells)
+    header, *lines = map(_fitting, fitting)
     out.answer(out.shade(header, "faint"))
     for (each, _), line in zip(rows, lines, strict=True):
         if each.archived:
@@ -140,11 +172,6 @@ def _print(rows: Sequence[tuple[Branch, tuple[str, ...]]], current: SessionId | 
             out.answer(out.shade(line, "strong"))
         else:
             out.answer(line)
-
-
-def _line(row: Sequence[str], widths: Sequence[int]) -> str:
-    """One row."""
-    return _fitting("  ".join(c.ljust(size) for c, size in zip(row, widths, strict=True)))
 
 
 def _fitting(line: str) -> str:
@@ -159,7 +186,7 @@ def _fitting(line: str) -> str:
 
 def _as_data(each: Branch, current: SessionId | None) -> dict[str, Any]:
     fork, now = each.fork, each.now
-    return {
+    return dict.fromkeys(_COLUMNS) | {
         "session": each.session,
         "current": each.session == current,
         "archived": each.archived,
@@ -188,7 +215,7 @@ def switch(
     with open_store(store) as (directory, log):
         chosen = session_id(name)
         if not log.exists(chosen):
-            raise NoSuchSession(chosen, log.sessions())
+            raise NoSuchSession(chosen, log.reached("session").names)
         away = branch(log, chosen).archived
         switch_session(directory, chosen)
     note = f", which is archived (mind archive --undo {chosen} brings it back)" if away else ""

@@ -4,7 +4,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cli.output import safe, talk
 from commands.command import Command
 from commands.eventlog import EventLog
+from commands.eventlog.place import Place, place_of
 from commands.handle import Done, handle
 from commands.moments import resolve
 from commands.world import RealWorld
@@ -73,14 +74,14 @@ class Desk(NamedTuple):
         named, ref = parse_moment(text)
         session = named or self.session
         if not self.log.exists(session):
-            raise NoSuchSession(session, self.log.sessions())
+            raise NoSuchSession(session, self.log.reached("session").names)
         past = self.version if session == self.session else None
         return session, resolve(self.log, session, ref, upto=past)
 
 
 @contextmanager
 def desk(
-    store: Path | None = None, session: str | None = None, *, any_stream: bool = False
+    store: Place | None = None, session: str | None = None, *, any_stream: bool = False
 ) -> Iterator[Desk]:
     """The store and session that the user means.
 
@@ -113,13 +114,13 @@ def seat(
     name = named(session) if session else past.session if past else None
     chosen = name or current_session(directory, log)
     if not log.exists(chosen):
-        raise NoSuchSession(chosen, log.sessions())
+        raise NoSuchSession(chosen, log.reached("session").names)
     version = resolve(log, chosen, past.ref) if past else None
     return Desk(directory, log, chosen, version, RealWorld.of_this_user())
 
 
 @contextmanager
-def desk_at(store: Path | None, session: str | None, ref: str | None) -> Iterator[Desk]:
+def desk_at(store: Place | None, session: str | None, ref: str | None) -> Iterator[Desk]:
     """As :func:`desk`, looking from a moment in the past where one is named.
 
     Raises:
@@ -134,64 +135,88 @@ def desk_at(store: Path | None, session: str | None, ref: str | None) -> Iterato
 
 
 @contextmanager
-def open_store(store: Path | None = None) -> Iterator[tuple[Path, EventLog]]:
+def open_store(store: Place | None = None) -> Iterator[tuple[Path, EventLog]]:
     """The store that the user means, open."""
-    directory = find_store(store)
-    writable = os.access(directory, os.W_OK) and os.access(directory / "log.db", os.W_OK)
-    with EventLog(directory, writable=writable) as log:
-        yield directory, log
+    with EventLog(find_store(store)) as log:
+        yield log.place.home, log
 
 
-def find_store(store: Path | None = None) -> Path:
+def find_store(store: Place | None = None) -> Place:
     """``--store``, else ``MIND_STORE``, else one around the working directory, else the last used.
 
     Raises:
-        NoStore: there is none of these.
+        NoStore, BadPlace: there is none of these.
     """
     if store is None and os.environ.get("MIND_STORE"):
-        store = Path(os.environ["MIND_STORE"])
+        store = place_of(os.environ["MIND_STORE"])
     if store is not None:
         return store
     here = Path.cwd()
     for directory in (here, *here.parents):
         if os.path.isfile(directory / "log.db"):  # noqa: PTH113 — where none may look, none is
-            return directory
+            return Place(directory)
     try:
-        return Path(_pointer().read_text("utf-8", "replace").strip())
+        last = place_of(_pointer().read_text("utf-8", "replace").strip())
     except OSError:
         raise NoStore from None
+    if last.url is None:
+        with suppress(PermissionError):  # what may not be looked at is not gone
+            try:
+                last.home.stat()
+            except (FileNotFoundError, NotADirectoryError):
+                raise NoStore(str(last), last=True) from None
+    return last
 
 
-def remember_store(directory: Path) -> None:
-    """Make this the store that is used when none is named."""
+def remember_store(place: Place) -> None:
+    """Make this the store that is used when none is named; a password is not remembered."""
     pointer = _pointer()
     try:
         pointer.parent.mkdir(parents=True, exist_ok=True)
-        _replace(pointer, str(directory.absolute()))
+        _replace(pointer, str(place) if place.url else str(place.home.absolute()))
     except OSError as error:
         talk(
             f"{str(pointer)!r} can't be written ({error.strerror}):"
-            f" name the store with --store {directory} or MIND_STORE."
+            f" name the store with --store {place} or MIND_STORE."
         )
 
 
 def current_session(directory: Path, log: EventLog) -> SessionId:
     """``MIND_SESSION``, else the one last switched to, else the first."""
+    chosen = chosen_session(directory)
+    if chosen is not None:
+        return chosen
+    sessions = log.sessions()
+    if not sessions:
+        raise NoSuchSession("main")
+    return sessions[0]
+
+
+def chosen_session(directory: Path) -> SessionId | None:
+    """The same without the last: None where nobody has chosen."""
     named = os.environ.get("MIND_SESSION")
     if named:
         return session_id(named)
     try:
         return session_id((directory / _CURRENT).read_text("utf-8", "replace").strip())
     except OSError:
-        sessions = log.sessions()
-        if not sessions:
-            raise NoSuchSession("main") from None
-        return sessions[0]
+        return None
 
 
 def switch_session(directory: Path, session: SessionId) -> None:
-    """Make this the session that is used when none is named."""
-    _replace(directory / _CURRENT, session)
+    """Make this the session that is used when none is named.
+
+    Raises:
+        Refused: that can't be written down here; what else was done stays.
+    """
+    file = directory / _CURRENT
+    try:
+        _replace(file, session)
+    except OSError as error:
+        raise Refused(
+            f"{str(file)!r} can't be written ({error.strerror or error}): name the session each"
+            f" time, with --session {session} or MIND_SESSION."
+        ) from None
 
 
 def agent_model(directory: Path, log: EventLog, env: Mapping[str, str]) -> str:
@@ -268,5 +293,10 @@ def _pointer() -> Path:
 
 def _replace(path: Path, text: str) -> None:
     new = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_native_id()}")
-    new.write_text(text + "\n", encoding="utf-8")
-    new.replace(path)
+    try:
+        new.write_text(text + "\n", encoding="utf-8")
+        new.replace(path)
+    except OSError:
+        with suppress(OSError):
+            new.unlink()
+        raise

@@ -97,7 +97,8 @@ def handle(
         with suppress(Refused, LostRace):
             draw = decide(remembered)
             if draw is not None:
-                return Done(log.append(session, remembered.version, draw), _events(decided))
+                done = log.append(session, remembered.version, draw, upon=remembered)
+                return Done(done, _events(decided))
     for _ in range(RACES):
         state = log.state(session)
         draw = decide(state)

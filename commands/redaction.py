@@ -72,7 +72,7 @@ def _vectors(log: EventLog, thought: Recorded) -> Iterator[Recorded]:
     if not isinstance(thought.event, ThoughtAdded):
         return
     where, version = thought.session, thought.version
-    for session in log.sessions():
+    for session in log.relatives(where):
         own, *inherited = log.path(session)
         heirs = [part.stream for part in inherited if (part.upto or 0) >= version > part.after]
         if session == where or where in heirs:
@@ -125,7 +125,7 @@ def copies(log: EventLog, of: Iterable[Recorded]) -> Iterator[Recorded]:
     wanted = {text for text in wanted if len(text) >= SHORTEST}
     if not wanted:
         return
-    for recorded in log.feed():
+    for recorded in log.throughout():
         if recorded.redacted or (recorded.session, recorded.version) in known:
             continue
         own = [_plain(text) for text in texts(recorded.event)]

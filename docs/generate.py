@@ -117,7 +117,16 @@ def _type(annotation: object) -> str:
 
 def commands() -> str:
     """The help of every command."""
-    lines = [MARK, "# The command line", "", "Exit codes: 0 done, 1 broken, 2 refused.", ""]
+    lines = [
+        MARK,
+        "# The command line",
+        "",
+        "Exit codes: 0 done, 1 broken, 2 refused. `mind help VERB` is `mind VERB --help`.",
+        "",
+        "Where a terminal is too narrow for a table, its widest texts are cut, then columns left",
+        "out, or rows become paragraphs; a pipe gets all of it.",
+        "",
+    ]
     app = build()
     for verb in ([], *([verb] for verbs in NOUNS.values() for verb in verbs)):
         lines += _help(app, verb)
@@ -143,7 +152,7 @@ def settings() -> str:
         MARK,
         "# Settings",
         "",
-        "`mind config` shows them, `mind config --set KEY=VALUE` changes one of the session.",
+        "`mind config` shows them, `mind config KEY` one; `mind config --set KEY=VALUE` sets one.",
         "",
         "| setting | default | meaning | takes |",
         "|---|---|---|---|",

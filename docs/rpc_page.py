@@ -53,7 +53,8 @@ answers. With the extra `mcp` installed, `/mcp` speaks the Model Context Protoco
 - An `error` holds a code, the sentence that the command line prints, and `data` with that sentence
   and the class of the refusal in `error`.
 - Notifications are for those that made a handshake. Whoever reconnects subscribes from the last
-  position seen: nothing is missed, and nothing comes twice.
+  position seen: nothing is missed, and nothing comes twice. A store whose own server is away, which
+  `store_status` tells, is waited for: subscriptions go on where they were, however long that takes.
 
 ## Who may call
 

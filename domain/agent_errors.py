@@ -4,11 +4,12 @@ from collections.abc import Iterable, Sequence
 
 from domain.errors import Refused
 from domain.nearest import nearest
+from domain.sentences import there_are
 
 
 def _having(names: Iterable[str], none: str) -> str:
     names = list(names)
-    return f"there are {', '.join(names)}" if names else none
+    return there_are(names) if names else none
 
 
 class NoSuchProject(Refused):
@@ -108,10 +109,11 @@ class NoSuchAgent(Refused):
 
 
 class AgentHasEnded(Refused):
-    """It can't be spoken to any more."""
+    """Nothing can be done with it any more; who was to be spoken to can be replaced."""
 
-    def __init__(self, agent: str, how: str) -> None:
-        super().__init__(f"Agent {agent!r} has ended ({how}): draft another one.")
+    def __init__(self, agent: str, how: str, *, spoken_to: bool = False) -> None:
+        what_to_do = ": draft another one." if spoken_to else "; what it did stays in the log."
+        super().__init__(f"Agent {agent!r} has ended ({how}){what_to_do}")
 
 
 class DraftIsActive(Refused):

@@ -19,6 +19,7 @@ from domain.events import (
     PeerAsked,
     PromptSubmitted,
     PromptWithdrawn,
+    StopAsked,
     ToolCalled,
     TurnCompleted,
     TurnFailed,
@@ -54,6 +55,8 @@ class Turn(NamedTuple):
     holder: str
     at: int
     """When it began, µs since 1970."""
+    stopping: bool = False
+    """Whether somebody wanted it to end."""
 
 
 class Report(NamedTuple):
@@ -201,6 +204,13 @@ def _started(agent: Agent, recorded: Recorded) -> Changes:
     }
 
 
+def _stop_asked(agent: Agent, recorded: Recorded) -> Changes:
+    event = cast("StopAsked", recorded.event)
+    if agent.turn is None or agent.turn.number != event.turn:
+        return {}
+    return {"turn": agent.turn._replace(stopping=True)}
+
+
 def _completed(agent: Agent, recorded: Recorded) -> Changes:
     event = cast("TurnCompleted", recorded.event)
     used = (event.tokens_in or 0) + event.cache_read + event.cache_creation
@@ -311,6 +321,7 @@ _EVOLVE: dict[type[Event], Callable[[Agent, Recorded], Changes]] = {
     PromptSubmitted: _submitted,
     PromptWithdrawn: _withdrawn,
     TurnStarted: _started,
+    StopAsked: _stop_asked,
     ToolCalled: _nothing,
     TurnCompleted: _completed,
     TurnFailed: _failed,

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from domain.errors import BadSetting
+from domain.nearest import similar
 
 Count = Annotated[int, Field(ge=1, le=100)]
 Chars = Annotated[int, Field(ge=100, le=200_000)]
@@ -104,10 +105,7 @@ class Config(BaseModel):
             BadSetting: there is no such key, or it does not take the value; the sentence gives
                 the valid range.
         """
-        if key not in Config.model_fields:
-            raise BadSetting(
-                f"There is no setting {key!r}: choose one of {', '.join(Config.model_fields)}."
-            )
+        Config.known(key)
         if value is None and not _can_be_off(key):
             raise BadSetting(f"The setting {key} can't be off: it is {Config.range_of(key)}.")
         try:
@@ -116,6 +114,25 @@ class Config(BaseModel):
             raise BadSetting(
                 f"The setting {key} does not take {value!r}: it is {Config.range_of(key)}."
             ) from None
+
+    @staticmethod
+    def known(key: str) -> None:
+        """Make sure that there is such a setting.
+
+        Raises:
+            BadSetting: there is none; the sentence names what may have been meant.
+        """
+        if key in Config.model_fields:
+            return
+        near = similar(key, Config.model_fields)
+        raise BadSetting(
+            f"There is no setting {key!r}: "
+            + (
+                f"did you mean {' or '.join(near)}? mind config lists all."
+                if near
+                else f"choose one of {', '.join(Config.model_fields)}."
+            )
+        )
 
     def read(self, key: str, text: str) -> Any:
         """The value that a person means by ``text``: ``off`` is none at all.

@@ -13,6 +13,7 @@
     │   ├── NoStore, NotAStore, StoreExists, StoreIsClosed, StoreOfAnotherLayout,
     │   │   StoreIsReadOnly, BadBundle
     │   ├── NoNews
+    │   ├── those of stores on servers: domain/server_errors.py
     │   └── those of agents, projects and roles: domain/agent_errors.py
     └── Broken                  the world failed us; exit code 1
         ├── LostRace            somebody appended first: reload and decide again
@@ -26,6 +27,7 @@ from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
 from domain.nearest import nearest
+from domain.sentences import the_nearest, there_are
 
 
 class LogosphereError(Exception):
@@ -99,10 +101,10 @@ class NoSuchMoment(Refused):
     """A well-formed ref to a moment that this session does not have."""
 
     def __init__(self, session: str, ref: str, nearest: Iterable[str]) -> None:
-        having = ", ".join(nearest)
+        having = list(nearest)
         super().__init__(
             f"Session {session!r} has no moment {ref!r}"
-            + (f"; the nearest are {having}." if having else ".")
+            + (f"; {the_nearest(having)}." if having else ".")
         )
 
 
@@ -118,11 +120,10 @@ class NoSuchSession(Refused):
             return
         having = list(having)
         named = nearest(session, having)
-        names = ", ".join(named)
-        names += f" and {len(having) - len(named)} more" if len(having) > len(named) else ""
+        names = there_are(named, len(having) - len(named))
         super().__init__(
             f"There is no session {session!r}"
-            + (f"; there are {names}." if names else " in this store (mind new NAME makes one).")
+            + (f"; {names}." if named else " in this store (mind new NAME makes one).")
         )
 
 
@@ -147,8 +148,9 @@ class AnswerFirst(Refused):
     """A message while another one awaits its answer."""
 
     def __init__(self, session: str, drafts: int) -> None:
+        which = f"one of {drafts} drafts" if drafts > 1 else "its draft"
         waiting = (
-            f"awaits your choice: accept one of {drafts} drafts first (mind drafts, mind accept)"
+            f"awaits your choice: accept {which} first (mind drafts, mind accept)"
             if drafts
             else "still awaits a draft for your last message: run the mind first (mind run)"
         )
@@ -262,9 +264,13 @@ class RunIsOver(Refused):
 class NoStore(Refused):
     """No store was named and none is open."""
 
-    def __init__(self, where: str | None = None) -> None:
+    def __init__(self, where: str | None = None, *, last: bool = False) -> None:
         super().__init__(
-            f"There is no store in {where!r}: make one with mind init {where}."
+            f"The store {where!r}, which was used last, is no longer there: open another one with"
+            " mind open DIR, make one with mind init DIR, or name one with --store DIR or"
+            " MIND_STORE."
+            if last
+            else f"There is no store in {where!r}: make one with mind init {where}."
             if where
             else "No store is open: make one with mind init DIR, open one with mind open DIR,"
             " or name one with --store DIR or MIND_STORE."

@@ -1,10 +1,11 @@
 """The log as everybody sees it: what can be asked of one."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
 from domain.ids import SessionId
-from domain.recorded import Draw, Head, Plain, Recorded, Segment
+from domain.reach import Reached
+from domain.recorded import Draw, Head, Look, Plain, Recorded, Segment
 from domain.session import Session
 from domain.streams import Family, Stream
 
@@ -75,11 +76,22 @@ class Log(Protocol):
         ...
 
     def remembered(self, session: SessionId) -> Session | None:
-        """A state that was at the head a moment ago, without a look at the newest events."""
+        """A state that was at the head a moment ago, without any look at the log.
+
+        It may hold what has been redacted since: only an append ``upon`` it tells.
+        """
         ...
 
     def path(self, session: SessionId) -> tuple[Segment, ...]:
         """The ancestry, youngest first; raises NoSuchSession."""
+        ...
+
+    def paths(self, sessions: Sequence[SessionId]) -> list[tuple[Segment, ...]]:
+        """As :meth:`path`, of many sessions, in as few questions as for a few."""
+        ...
+
+    def newest_of(self, looks: Sequence[Look]) -> list[Recorded | None]:
+        """What each look finds, if anything, in as few questions as for a few."""
         ...
 
     def sessions(self) -> list[SessionId]:
@@ -90,11 +102,32 @@ class Log(Protocol):
         """All streams, or those of a family, in order of their beginnings."""
         ...
 
-    def append(self, session: SessionId, after: int, draw: Draw) -> Session:
+    def reached(self, family: Family | None = None) -> Reached:
+        """The same of what can be reached now, for whoever tells, too, what is away.
+
+        All else that asks for all streams raises StoreIsUnreachable while a part of the store is
+        away: nobody takes some for all.
+        """
+        ...
+
+    def relatives(self, session: SessionId) -> list[SessionId]:
+        """Sessions among which are all that share history with this one, parents first."""
+        ...
+
+    def append(
+        self, session: SessionId, after: int, draw: Draw, *, upon: Session | None = None
+    ) -> Session:
         """Record events behind version ``after``, all or none, durably; the state behind them.
 
+        Args:
+            session: which.
+            after: the version of its newest event.
+            draw: what to record.
+            upon: the :meth:`remembered` state that it was decided on.
+
         Raises:
-            LostRace: the session is no longer at ``after``.
+            LostRace: the session is no longer at ``after``, or something was redacted since it
+                was as it is remembered.
             StoreIsFull, StoreIsBusy, StoreIsReadOnly: nothing was written.
         """
         ...

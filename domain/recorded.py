@@ -82,3 +82,11 @@ class Segment(NamedTuple):
     after: int
     upto: int | None
     """None for the session's own, growing end."""
+
+
+class Look(NamedTuple):
+    """The question for the newest event in a segment."""
+
+    segment: Segment
+    kinds: tuple[str, ...] = ()
+    """Of these alone; of all, where there are none."""

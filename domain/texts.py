@@ -19,7 +19,7 @@ def checked_text(text: str, what: str = "message") -> str:
     """
     text = text.strip()
     if not text:
-        raise BadText(f"The {what} is empty: give a text, -f FILE, or pipe one in.")
+        raise BadText(f"The {what} is empty: write one.")
     if len(text) > LONGEST:
         raise BadText(
             f"The {what} has {len(text):,} characters, at most {LONGEST:,} are taken: send a"

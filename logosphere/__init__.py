@@ -12,11 +12,11 @@ What is returned is what the rooms behind use: :class:`domain.session.Session`,
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from cli.wiring import find_store
 from commands.eventlog import EventLog
+from commands.eventlog.place import Place, place_of
 from commands.moments import resolve
 from domain.errors import NoSuchSession, Refused
 from domain.ids import SessionId, session_id
@@ -35,15 +35,14 @@ __all__ = ["Store", "open"]
 class Store:
     """An open store: reads only; what changes a session is done with ``mind``."""
 
-    def __init__(self, directory: Path) -> None:
-        """Open the store in a directory.
+    def __init__(self, place: Place) -> None:
+        """Open the store at a place.
 
         Raises:
             NoStore, NotAStore, StoreOfAnotherLayout: there is none that could be read.
         """
-        self.directory = directory
-        writable = os.access(directory, os.W_OK) and os.access(directory / "log.db", os.W_OK)
-        self.log = EventLog(directory, writable=writable)
+        self.log = EventLog(place)
+        self.directory = self.log.place.home
         self._connection: DuckDBPyConnection | None = None
 
     def __enter__(self) -> Self:
@@ -130,10 +129,10 @@ class Store:
             self._connection = None
 
 
-def open(directory: str | os.PathLike[str] | None = None) -> Store:  # noqa: A001 — as zipfile, gzip
-    """Open a store: the one in ``directory``, or the one that ``mind`` would take from here.
+def open(place: str | os.PathLike[str] | None = None) -> Store:  # noqa: A001 — as zipfile, gzip
+    """Open a store: a directory, ``postgresql://…``, or the one ``mind`` would take from here.
 
     Raises:
         NoStore, NotAStore, StoreOfAnotherLayout: there is none that could be read.
     """
-    return Store(find_store(Path(directory) if directory is not None else None))
+    return Store(find_store(place_of(place) if place is not None else None))

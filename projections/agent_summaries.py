@@ -17,6 +17,7 @@ from domain.events import (
     ProjectCreated,
     PromptSubmitted,
     PromptWithdrawn,
+    StopAsked,
     TaskClosed,
     TaskCreated,
     TaskReopened,
@@ -37,8 +38,16 @@ def _drafted(e: AgentDrafted) -> str:
     return f"{e.role} for {for_} on {e.project}/{e.task}, {e.model}, by {by}"
 
 
+def lasted(milliseconds: int) -> str:
+    """``12.3 s``, or ``4 min``."""
+    seconds = milliseconds / 1000
+    return f"{seconds:.1f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+
+
 def _took(turns: int, cost_usd: float, duration_ms: int) -> str:
-    return f"{_counted(turns, 'turn')}, ${cost_usd:.4f}, {duration_ms / 1000:.0f} s"
+    """A cost of nothing is left out: the event does not say whether anybody knew it."""
+    cost = f", ${cost_usd:.4f}" if cost_usd else ""
+    return f"{_counted(turns, 'turn')}{cost}, {lasted(duration_ms)}"
 
 
 def _counted(number: int, noun: str) -> str:
@@ -79,7 +88,7 @@ def _failed(e: TurnFailed) -> str:
 def _used(tokens_in: int | None, tokens_out: int | None, cost: float | None, ms: int) -> str:
     counts = ["?" if n is None else str(n) for n in (tokens_in, tokens_out)]
     tokens = f", {' → '.join(counts)} tokens" if counts != ["?", "?"] else ""
-    return f"{ms / 1000:.1f} s{tokens}" + (f", ${cost:.4f}" if cost else "")
+    return f"{lasted(ms)}{tokens}" + (f", ${cost:.4f}" if cost else "")
 
 
 def _compacted(e: ConversationCompacted) -> str:
@@ -127,6 +136,7 @@ AGENT_SUMMARIES: dict[type[Event], Callable[[Any], str]] = {
     PromptSubmitted: _submitted,
     PromptWithdrawn: lambda e: f"prompt {e.prompt}",
     TurnStarted: lambda e: f"turn {e.turn}, on prompt {e.prompt}",
+    StopAsked: lambda e: f"turn {e.turn}",
     ToolCalled: _called,
     TurnCompleted: _completed,
     TurnFailed: _failed,

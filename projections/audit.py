@@ -269,7 +269,7 @@ class Audit:
         if wanted.until_at is not None:
             high = min(high, (wanted.until_at, _ALWAYS[0]))
         found = []
-        for name in self._log.sessions():
+        for name in self._log.relatives(self._session):
             if name in over or "session.forked" not in (wanted.kinds or KINDS):
                 continue
             with suppress(LogosphereError):  # damage elsewhere is told by whoever reads there

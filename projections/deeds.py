@@ -42,6 +42,7 @@ from domain.events import (
 from domain.ids import SessionId
 from domain.log import Log
 from domain.recorded import Recorded
+from domain.sentences import count
 from projections.artifact_deeds import ENTRIES
 from projections.effects import (
     Effect,
@@ -52,7 +53,6 @@ from projections.effects import (
     Question,
     Shown,
     Tally,
-    count,
     seconds,
     span,
 )

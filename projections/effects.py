@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from domain.events import MindInvoked
 from domain.events.runs import Mode
 from domain.ids import RunId
+from domain.sentences import count
 
 Facts = dict[str, Any]
 """What is known of a deed, for programs: plain enough for JSON, times in seconds."""
@@ -156,11 +157,6 @@ class Shown(NamedTuple):
             text += f" ({self.recalled} of them called back)"
         facts = {"shown": self.times, "first": self.first or None, "recalled": self.recalled}
         return Effect(text, facts)
-
-
-def count(number: int, noun: str) -> str:
-    """``3 drafts``."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def seconds(microseconds: int) -> float:

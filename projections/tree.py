@@ -22,7 +22,8 @@ from domain.events import (
 )
 from domain.ids import ExchangeId, SessionId
 from domain.log import Log
-from domain.recorded import Recorded, Segment
+from domain.recorded import Look, Recorded, Segment
+from projections.rounds import Asking, together
 
 _TITLE = ("session.started", "session.renamed")
 _INVOKED = ("mind.invoked",)
@@ -30,6 +31,9 @@ _TURN = ("message.sent", "draft.accepted")
 _DRAFT = ("draft.emitted",)
 _LABEL = ("session.labelled",)
 _ARCHIVE = ("session.archived", "session.restored")
+
+_TOGETHER = 512
+"""Branches that are asked about at once: what is found for them is held until all are told."""
 
 
 class Place(NamedTuple):
@@ -76,10 +80,9 @@ class Twig(NamedTuple):
     """For each level from the root's children down to it: whether it is the last there."""
 
 
-def branches(log: Log) -> list[Branch]:
-    """All sessions, in order of their beginnings."""
-    looks = _Looks(log)
-    return [looks.branch(session) for session in log.sessions()]
+def branches(log: Log, sessions: Iterable[SessionId] | None = None) -> list[Branch]:
+    """These sessions; all of them by default, in order of their beginnings."""
+    return _told(log, log.sessions() if sessions is None else list(sessions))
 
 
 def branch(log: Log, session: SessionId) -> Branch:
@@ -88,7 +91,7 @@ def branch(log: Log, session: SessionId) -> Branch:
     Raises:
         NoSuchSession: it is not there.
     """
-    return _Looks(log).branch(session)
+    return _told(log, [session])[0]
 
 
 def visible(found: Sequence[Branch], current: SessionId | None) -> list[Branch]:
@@ -129,31 +132,38 @@ def drawn(found: Iterable[Branch]) -> Iterator[Twig]:
         )
 
 
+def _told(log: Log, sessions: Sequence[SessionId]) -> list[Branch]:
+    looks = _Looks(log)
+    paths = zip(sessions, log.paths(sessions), strict=True)
+    asking = [looks.branch(session, path) for session, path in paths]
+    parts = (asking[first : first + _TOGETHER] for first in range(0, len(asking), _TOGETHER))
+    return [told for part in parts for told in together(log, part)]
+
+
 class _Looks:
-    """Look-ups that remember what they found for the moments that branches share."""
+    """What has to be known of branches, and what was found for the moments that they share."""
 
     def __init__(self, log: Log) -> None:
         self._log = log
         self._found: dict[tuple[SessionId, int | None, tuple[str, ...]], Recorded | None] = {}
         self._places: dict[tuple[SessionId, int | None], Place] = {}
 
-    def branch(self, session: SessionId) -> Branch:
+    def branch(self, session: SessionId, path: Sequence[Segment]) -> Asking[Branch]:
         """What is known of one session.
 
         Raises:
             NoSuchSession: it is not there.
         """
-        path = self._log.path(session)
         own, inherited = path[0], path[1:]
-        newest = self._own(own, None)
+        newest = yield Look(own)
         if newest is None:
             raise NoSuchSession(session)
-        fork = self._place(inherited, own.after) if inherited else None
+        fork = (yield from self._place(inherited, own.after)) if inherited else None
         # a branch to which nothing has happened yet stands where it branched off
         fresh = fork is not None and newest.version == own.after + 1
-        label = None if fresh else _event(self._own(own, _LABEL))
-        away = None if fresh else _event(self._own(own, _ARCHIVE))
-        title = self._newest(inherited if fresh else path, _TITLE)
+        label = None if fresh else _event((yield Look(own, _LABEL)))
+        away = None if fresh else _event((yield Look(own, _ARCHIVE)))
+        title = yield from self._newest(inherited if fresh else path, _TITLE)
         return Branch(
             session,
             _title(title) or session,
@@ -162,7 +172,7 @@ class _Looks:
             fork,
             fork._replace(version=newest.version)
             if fork is not None and fresh
-            else self._place(path, newest.version),
+            else (yield from self._place(path, newest.version)),
             newest.version - own.after,
             newest.at,
             label.label if isinstance(label, SessionLabelled) else None,
@@ -170,35 +180,42 @@ class _Looks:
             isinstance(away, SessionArchived),
         )
 
-    def _place(self, path: Sequence[Segment], version: int) -> Place:
+    def _place(self, path: Sequence[Segment], version: int) -> Asking[Place]:
         """Where the end of a path is."""
         key = path[0].stream, path[0].upto
         known = self._places.get(key)
         if known is None:
-            known = self._places[key] = self._placed(path, version)
+            known = self._places[key] = yield from self._placed(path, version)
         return known
 
-    def _placed(self, path: Sequence[Segment], version: int) -> Place:
-        invoked = _event(self._newest(path, _INVOKED))
+    def _placed(self, path: Sequence[Segment], version: int) -> Asking[Place]:
+        invoked = _event((yield from self._newest(path, _INVOKED)))
         iteration = invoked.iteration if isinstance(invoked, MindInvoked) else 0
-        turn = self._newest(path, _TURN)
+        turn = yield from self._newest(path, _TURN)
         match turn.event if turn is not None else None:
             case MessageSent(exchange=exchange):
-                drafts = self._drafts(path, exchange)
+                drafts = yield from self._drafts(path, version, exchange)
                 return Place(version, iteration, exchange, drafting=True, drafts=drafts)
             case DraftAccepted(exchange=exchange):
                 return Place(version, iteration, exchange, drafting=False, drafts=0)
             case _:
                 return Place(version, iteration, None, drafting=False, drafts=0)
 
-    def _drafts(self, path: Sequence[Segment], exchange: ExchangeId) -> int:
+    def _drafts(self, path: Sequence[Segment], version: int, exchange: ExchangeId) -> Asking[int]:
         """The index of the newest draft of an exchange that is open at the end of a path."""
-        newest = _event(self._newest(path, _DRAFT))
+        newest = _event((yield from self._newest(path, _DRAFT)))
+        if isinstance(newest, DraftEmitted) and newest.late:
+            # it answers an exchange before this one, and may stand behind drafts of this one
+            drafts = self._log.read(
+                path[0].stream, upto=version, kinds=_DRAFT, newest_first=True, page=8
+            )
+            events = (recorded.event for recorded in drafts)
+            newest = next((e for e in events if not (isinstance(e, DraftEmitted) and e.late)), None)
         if isinstance(newest, DraftEmitted) and newest.exchange == exchange:
             return newest.index
         return 0
 
-    def _newest(self, path: Sequence[Segment], kinds: tuple[str, ...]) -> Recorded | None:
+    def _newest(self, path: Sequence[Segment], kinds: tuple[str, ...]) -> Asking[Recorded | None]:
         """The newest event of these kinds up to the end of a path."""
         found, passed = None, []
         for segment in path:
@@ -207,19 +224,11 @@ class _Looks:
                 found = self._found[key]
                 break
             passed.append(key)
-            found = self._own(segment, kinds)
+            found = yield Look(segment, kinds)
             if found is not None:
                 break
         self._found.update(dict.fromkeys(passed, found))
         return found
-
-    def _own(self, segment: Segment, kinds: tuple[str, ...] | None) -> Recorded | None:
-        """The newest event of these kinds in one segment."""
-        stream, after, upto = segment
-        events = self._log.read(
-            stream, after=after, upto=upto, kinds=kinds, newest_first=True, page=1
-        )
-        return next(iter(events), None)
 
 
 def _event(recorded: Recorded | None) -> Event | None:

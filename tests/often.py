@@ -1,4 +1,10 @@
-"""Properties of anything at all, looked at with some examples always and with many at length."""
+"""Properties of anything at all, looked at with some examples always and with many at length.
+
+Examples are other ones each time, so that every run of the tests finds more; only ``.ci/run`` (and
+any run where ``CI`` is set) takes the same ones until the property itself is changed, so that no
+change fails for what it did not do. By hand: ``pytest --hypothesis-profile=ci``.
+A failure prints ``@reproduce_failure(...)``: put below ``@often``, it is looked at again.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,9 +16,7 @@ Property = Callable[..., None]
 Test = Callable[[int], None]
 
 
-def often(
-    few: int, many: int, *anything: Any, derandomize: bool = False, **named: Any
-) -> Callable[[Property], Test]:
+def often(few: int, many: int, *anything: Any, **named: Any) -> Callable[[Property], Test]:
     """As ``given`` of hypothesis, with so few examples always and so many by ``make test-slow``."""
 
     def of(check: Property) -> Test:
@@ -20,7 +24,6 @@ def often(
             how = settings(
                 max_examples=examples,
                 deadline=None,
-                derandomize=derandomize,
                 suppress_health_check=[HealthCheck.too_slow],  # the machine may be busy
             )
             how(given(*anything, **named)(check))()

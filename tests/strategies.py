@@ -198,11 +198,15 @@ messages = st.builds(lambda text: SendMessage(text=text), plain).map(as_it_is)
 acceptances = st.builds(
     lambda index: AcceptDraft(index=index), st.sampled_from((None, None, None, 1, 2, 5))
 ).map(as_it_is)
+pruning = st.builds(lambda keep: PruneExchanges(keep=keep), st.integers(0, 3)).map(as_it_is)
+kept: st.SearchStrategy[Wish] = artifact_wishes.wishes.map(
+    lambda wish: lambda session: wish(session, ())
+)
 others: st.SearchStrategy[Wish] = st.one_of(
     st.builds(lambda some: MarkSeen(indexes=tuple(some)), st.lists(small, max_size=2)).map(
         as_it_is
     ),
-    st.builds(lambda keep: PruneExchanges(keep=keep), st.integers(0, 3)).map(as_it_is),
+    pruning,
     st.builds(lambda text: InjectThought(text=text, by="user:ann"), plain).map(as_it_is),
     st.just(lambda session: EmbedWaiting(embedded=embedded_for(session, ()), gather=company)),
     st.just(another_embedder),
@@ -223,26 +227,53 @@ others: st.SearchStrategy[Wish] = st.one_of(
         small,
         st.sampled_from(("draft", "limit", "interrupted")),
     ).map(as_it_is),
-    artifact_wishes.wishes.map(lambda wish: lambda session: wish(session, ())),
+    kept,
 )
-wishes: st.SearchStrategy[Wish] = st.one_of(messages, iterations(), acceptances, others)
+wishes: st.SearchStrategy[Wish] = st.one_of(
+    *(messages,) * 2, *(iterations(),) * 3, *(acceptances,) * 2, others
+)
+"""The others are many sorts, each as likely as one of these."""
 
 
-answers = st.builds(
-    iterated,
-    st.lists(words, max_size=2),
-    st.integers(0, 9).map("this is a real answer, number {}".format),
-    st.just("ok"),
-    st.none() | st.floats(min_value=0, max_value=1),
-    st.booleans(),
-    st.booleans(),
-    st.just(False),
-    st.booleans(),
-)
-turns: st.SearchStrategy[list[Wish]] = st.tuples(
-    messages, iterations(), st.lists(wishes, max_size=3), answers, wishes, acceptances, others
+def drafting(number: st.SearchStrategy[int], *, late: bool = False) -> st.SearchStrategy[Wish]:
+    """Iterations that say something, to the exchange before where they come late."""
+    return st.builds(
+        iterated,
+        st.lists(words, max_size=2),
+        number.map("this is a real answer, number {}".format),
+        st.just("ok"),
+        st.none() | st.floats(min_value=0, max_value=1),
+        st.booleans(),
+        st.booleans(),
+        st.just(late),
+        st.booleans(),
+    )
+
+
+answers, copies = drafting(st.integers(0, 9)), drafting(st.just(0))
+overdue = drafting(st.integers(0, 1), late=True)
+silent = st.just(iterated(("on and on",), None, "ok", None, False, False, False))
+closing = st.just(as_it_is(AcceptDraft()))
+patience = st.just(as_it_is(ChangeConfig(key="auto_accept_after", value="1")))
+begun, taken = st.just(run_wish(1, dead=False)), st.just(run_wish(2, dead=True))
+stopped = st.just(as_it_is(StopRun(run=RunId("run-2"), reason="limit")))
+exchanged = st.tuples(
+    *(messages, iterations(), st.lists(wishes, max_size=3)),
+    *(answers, wishes, acceptances, others),
 ).map(lambda turn: [*turn[:2], *turn[2], *turn[3:]])
-"""Mostly a whole exchange, with something else in between."""
+turns: st.SearchStrategy[list[Wish]] = st.one_of(
+    *(exchanged,) * 4,
+    # a call that was under way when its exchange closed comes behind drafts of the next one
+    st.tuples(messages, answers, closing, messages, answers, overdue, others),
+    st.tuples(messages, copies, closing, overdue, messages, copies, copies, overdue, closing),
+    # what waited for long enough is accepted; then there is nothing to accept
+    st.tuples(patience, messages, answers, silent, silent, wishes, messages),
+    # a run takes over from one that was lost
+    st.tuples(messages, begun, answers, taken, iterations(), stopped, others),
+    # exchanges that are hidden, with what was kept of them
+    st.tuples(messages, answers, closing, kept, kept, pruning, messages, kept, answers),
+).map(list)
+"""Mostly a whole exchange, with something else in between; else what happens, but seldom."""
 
 
 def decided(session: Session, wish: Wish) -> list[Caused]:

@@ -21,9 +21,9 @@ ROOMS = ("domain", "commands", "projections", "cli", "logosphere")
 LONGEST_FILE = 400
 
 # The log is kept by one package; these are the libraries under it.
-LOG_LIBRARIES = {"eventsourcing", "msgpack", "sqlite3"}
+LOG_LIBRARIES = {"eventsourcing", "msgpack", "sqlite3", "psycopg"}
 LOG_HOME = "commands/eventlog"
-INDEX_HOME = "projections/search/"  # keeps an index of its own, in SQLite alone
+INDEX_HOMES = ("projections/search/", "projections/views/")  # keep tables of their own
 
 # What the domain may import beside the standard library, and where.
 NUMBERS = ("numpy", "scipy", "hdbscan")
@@ -104,7 +104,7 @@ def test_one_package_knows_the_library_under_the_log() -> None:
         if not path.startswith((f"{LOG_HOME}/", f"{LOG_HOME}.py"))
         for line, name in read(source).imports
         if name.partition(".")[0] in LOG_LIBRARIES
-        if not (name == "sqlite3" and path.startswith(INDEX_HOME))
+        if not (name.startswith(("sqlite3", "psycopg")) and path.startswith(INDEX_HOMES))
     ] == []
 
 

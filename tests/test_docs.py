@@ -16,6 +16,12 @@ from typer.main import get_command
 from cli.main import NOUNS, build
 from commands.minds.fetch import PullFailed
 from commands.minds.weights import pull
+from domain.artifacts import Shelf
+from domain.detection.findings import Passage
+from domain.detection.rules import detect
+from domain.ids import exchange_id
+from domain.protocol.output import Output
+from domain.protocol.parse import parse
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *ROOT.glob("docs/**/*.md")])
@@ -77,6 +83,29 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 def test_the_tutorial_shows_enough_to_be_worth_testing() -> None:
     """The reader of code blocks finds them: this guards the tests above."""
     assert len(_shown(ROOT / "docs" / "tutorial.md")) > 25
+
+
+def test_what_the_tutorial_says_leaves_what_it_promises() -> None:
+    """Of the message about the harbour the rules find a fact and an event."""
+    said = [_words(line)[-1] for line in _shown(ROOT / "docs" / "tutorial.md") if "Remind" in line]
+    assert len(said) == 1
+    passage = Passage(exchange_id(1, 0), said[0], None, (), "2026-11-22T12:00:00+00:00")
+    found = detect(passage, Shelf())
+    assert [fact.statement for fact in found.learned] == [
+        "We use the tide tables of the harbour office"
+    ]
+    assert [event.what for event in found.noted] == ["Call the harbour office"]
+
+
+def test_the_recorded_replies_that_are_shown_can_be_read() -> None:
+    """What the page on minds shows for a script is what a mind may reply."""
+    page = (ROOT / "docs" / "minds.md").read_text(encoding="utf-8")
+    [shown] = re.findall(r"^```yaml\n(thoughts:.*?)^```", page, re.DOTALL | re.MULTILINE)
+    one, other = map(parse, shown.split("---\n"))
+    assert isinstance(one, Output)
+    assert isinstance(other, Output)
+    assert (one.thoughts, bool(one.draft)) == (("the far bulge is the surprising half",), True)
+    assert other.draft == "+1"
 
 
 def test_generated_pages_are_fresh() -> None:

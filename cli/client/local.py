@@ -7,28 +7,38 @@ from typing import Any
 
 from cli.client.client import CLOSED, CallFailed, Notification, OnState, State
 from cli.client.messages import read, request, result_of
+from cli.rpc.backlog import BYTES, MESSAGES, Backlog
 from cli.rpc.dispatcher import Dispatcher, notification
 from cli.rpc.handshake import handshake
 from cli.rpc.service import Service, all_methods
+
+_PACED = frozenset({"event", "cut_off", "store_status"})
+"""What comes no faster than there is room for it, or now and then."""
 
 
 class LocalClient:
     """Calls the methods of a service; implements :class:`cli.client.client.Client`.
 
-    Whoever opened the service closes it, after the client.
+    Whoever opened the service closes it, after the client. So much waits for whoever listens, and
+    no more. Events of a subscription come as fast as they are heard, and none is missed. What else
+    is told where nothing more may wait is not told later: as over a wire that is lost and comes
+    back, the state is ``reconnecting`` then, and ``connected`` once there is room again. Calls are
+    answered all the time.
     """
 
-    def __init__(self, service: Service, name: str) -> None:
+    def __init__(self, service: Service, name: str, *, most: int = MESSAGES) -> None:
         """Connect.
 
         Args:
             service: what answers.
             name: how the client is called; drafts belong to it.
+            most: how many notifications may wait to be heard.
         """
         self._service, self._name = service, name
         self._dispatcher = Dispatcher({**all_methods(service), "handshake": handshake()})
         self._numbers = itertools.count(1)
-        self._inbox: asyncio.Queue[Notification | None] = asyncio.Queue()
+        self._inbox = Backlog[Notification](most, BYTES)
+        self._missed = False
         self._told: list[OnState] = []
         self._calls: set[asyncio.Task[str | None]] = set()
         self._open = True
@@ -43,9 +53,24 @@ class LocalClient:
 
     def notify(self, method: str, params: Mapping[str, Any]) -> None:
         """Take a notification."""
-        if self._open:
-            told = read(notification(method, params))  # a text, as others get it
-            self._inbox.put_nowait((method, told["params"]))
+        if not self._open:
+            return
+        text = notification(method, params)
+        told, size = (method, read(text)["params"]), len(text.encode())  # as others get it
+        if method in _PACED:
+            self._inbox.add(told, size)
+        elif not self._inbox.put(told, size) and not self._missed:
+            self._missed = True
+            self._change("reconnecting", "More was told than was heard: some of it is missing.")
+
+    @property
+    def has_room(self) -> bool:
+        """Whether it takes events as they come; if not, those of the log once it does."""
+        return self._inbox.has_room
+
+    async def drained(self) -> None:
+        """Wait until there is room for more."""
+        await self._inbox.drained()
 
     # as the caller sees it
 
@@ -73,14 +98,14 @@ class LocalClient:
 
     async def notifications(self) -> AsyncIterator[Notification]:
         """What the service tells; see :class:`cli.client.client.Client`."""
-        while True:
-            notification = await self._inbox.get()
-            if notification is None:
-                return
-            yield notification
+        async for told in self._inbox.all():
+            if self._missed and self._inbox.has_room:
+                self._missed = False
+                self._change("connected", "")
+            yield told
 
     def on_state(self, callback: OnState) -> None:
-        """Let somebody know when it is closed."""
+        """Let somebody know when something was missed, and when it is closed."""
         self._told.append(callback)
 
     async def close(self) -> None:
@@ -92,6 +117,9 @@ class LocalClient:
         for task in self._calls:
             task.cancel()
         await asyncio.gather(*self._calls, return_exceptions=True)
-        self._inbox.put_nowait(None)
-        for callback in self._told:
-            callback("closed", "")
+        self._inbox.end()
+        self._change("closed", "")
+
+    def _change(self, state: State, sentence: str) -> None:
+        for callback in tuple(self._told):
+            callback(state, sentence)

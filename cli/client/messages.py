@@ -25,7 +25,7 @@ def read(text: str | bytes) -> dict[str, Any]:
     """
     try:
         message = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         message = None
     if not isinstance(message, dict):
         raise CallFailed(_INTERNAL, "The other side sent what is no JSON-RPC: is it mind serve?")

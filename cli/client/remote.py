@@ -15,6 +15,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus, InvalidURI, W
 from cli.client.client import CLOSED, LOST, CallFailed, Notification, OnState, State
 from cli.client.followed import Followed
 from cli.client.messages import read, request, result_of
+from cli.rpc.backlog import Backlog
 from commands.minds.retry import jittered
 
 PROTOCOL_VERSION = 1
@@ -24,6 +25,9 @@ LARGEST = 64 << 20
 
 PING = 10.0
 """Seconds between two questions whether the server is still there, and for its answer."""
+
+_AWAY = "StoreIsUnreachable"
+"""The class of the refusal of a server whose store is away."""
 
 _FINAL = frozenset({4001, 4003})
 """Codes of a closed connection after which trying again would not help."""
@@ -78,7 +82,8 @@ class RemoteClient:
         self._numbers = itertools.count(1)
         self._waiting: dict[int, _Waiting] = {}
         self._followed = Followed()
-        self._inbox: asyncio.Queue[Notification | None] = asyncio.Queue()
+        # without a bound: to read no more would hold up the answers that come behind
+        self._inbox = Backlog[Notification]()
         self._told: list[OnState] = []
         self._state: State = "reconnecting"
         self._wire: ClientConnection | None = None
@@ -133,13 +138,9 @@ class RemoteClient:
             return await self._ask(wire, method, there, lambda a: followed.ended(number, a))
         return await self._ask(wire, method, params)
 
-    async def notifications(self) -> AsyncIterator[Notification]:
+    def notifications(self) -> AsyncIterator[Notification]:
         """What the server tells; see :class:`cli.client.client.Client`."""
-        while True:
-            notification = await self._inbox.get()
-            if notification is None:
-                return
-            yield notification
+        return self._inbox.all()
 
     async def close(self) -> None:
         """Disconnect, for good."""
@@ -271,7 +272,7 @@ class RemoteClient:
         if "method" in message:
             told = self._followed.told(message["method"], message.get("params") or {})
             if told is not None:
-                self._inbox.put_nowait(told)
+                self._inbox.add(told)
             return
         waiting = self._waiting.get(message.get("id", 0))
         if waiting is None or waiting.answer.done():
@@ -287,16 +288,21 @@ class RemoteClient:
         """Subscribe to all that was subscribed to; whether the connection lasted that long."""
         for number, params in self._followed.lost():
             goes_on = partial(self._followed.resumed, number)
-            asked = asyncio.create_task(self._ask(wire, "subscribe", params, goes_on))
-            try:
-                await asyncio.wait({asked, hearing}, return_when=asyncio.FIRST_COMPLETED)
-                if not asked.done():
-                    return False
-                await asked
-            except CallFailed as failed:
-                self._inbox.put_nowait(self._followed.refused(number, failed.sentence))
-            finally:
-                asked.cancel()
+            while True:
+                asked = asyncio.create_task(self._ask(wire, "subscribe", params, goes_on))
+                try:
+                    await asyncio.wait({asked, hearing}, return_when=asyncio.FIRST_COMPLETED)
+                    if not asked.done():
+                        return False
+                    await asked
+                except CallFailed as failed:
+                    if failed.error == _AWAY:  # as we wait for the server, it waits for its store
+                        await asyncio.sleep(self._backoff.longest)
+                        continue
+                    self._inbox.add(self._followed.refused(number, failed.sentence))
+                finally:
+                    asked.cancel()
+                break
         return not hearing.done()
 
     # ends
@@ -315,7 +321,7 @@ class RemoteClient:
             return
         self._fail_all(CLOSED, sentence or "The connection was closed.")
         self._change("closed", sentence)
-        self._inbox.put_nowait(None)
+        self._inbox.end()
 
     def _change(self, state: State, sentence: str) -> None:
         if state == self._state:

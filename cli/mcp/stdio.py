@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from mcp.server.lowlevel import Server
@@ -17,10 +16,11 @@ from cli.mcp.server import CLIENT, Caller, mcp_server
 from cli.rpc.client_name import client_name
 from cli.tools.reading import Reader, read_tools
 from cli.wiring import open_store
+from commands.eventlog.place import Place
 from commands.world import RealWorld
 
 
-def serve(store: Path | None, role: str | None, client: str | None) -> None:
+def serve(store: Place | None, role: str | None, client: str | None) -> None:
     """Answer until the client closes its side, or the process is told to end.
 
     Raises:
@@ -37,7 +37,7 @@ def serve(store: Path | None, role: str | None, client: str | None) -> None:
     asyncio.run(_until_told(_with_agents(store, role, client_name(client or CLIENT))))
 
 
-async def _with_agents(store: Path | None, role: str, client: str) -> None:
+async def _with_agents(store: Place | None, role: str, client: str) -> None:
     from cli.mcp.agents import tools_of  # noqa: PLC0415 — only for roles
     from cli.rpc.service import open_service  # noqa: PLC0415 — as above
 

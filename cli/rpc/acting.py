@@ -4,7 +4,7 @@ from pydantic import Field
 
 from cli.attention import attend_to
 from cli.presence import presence_of
-from cli.rpc.in_store import in_store
+from cli.rpc.functions import in_store
 from cli.rpc.method import Method, Params, Peer, Result
 from cli.rpc.runs import Wish
 from cli.rpc.service import Service

@@ -10,7 +10,7 @@ from pydantic import Field
 from cli.context import context_data
 from cli.output import iso
 from cli.query import filled
-from cli.rpc.in_store import Look, in_store
+from cli.rpc.functions import Look, in_store
 from cli.rpc.method import Method, Params, Result
 from cli.rpc.service import Service
 from cli.rpc.transcripts import Format, transcript

@@ -2,10 +2,10 @@
 
 import asyncio
 import secrets
-from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple
 
+from cli.rpc.backlog import Backlog
 from cli.rpc.dispatcher import notification
 from cli.rpc.errors import INVALID_REQUEST, SLOW_DOWN, said
 from cli.rpc.guard import Bucket, Limits
@@ -40,7 +40,6 @@ class Closing(NamedTuple):
 
 class _Waiting(NamedTuple):
     text: str
-    size: int
     position: int | None
     """Of an event, its place in the store."""
 
@@ -65,11 +64,8 @@ class Connection:
         self._send, self._limits = send, limits
         self._bucket = Bucket(limits.burst, limits.per_second)
         self._early = 0
-        self._queue: deque[_Waiting] = deque()
-        self._bytes = 0
+        self._backlog = Backlog[_Waiting](limits.queued_messages, limits.queued_bytes)
         self._sent: int | None = None
-        self._wake, self._room = asyncio.Event(), asyncio.Event()
-        self._room.set()
         self._cut = asyncio.Event()
 
     # what comes in
@@ -105,7 +101,7 @@ class Connection:
     @property
     def waiting(self) -> int:
         """Bytes that are still to be sent."""
-        return self._bytes
+        return self._backlog.size
 
     def notify(self, method: str, params: Mapping[str, Any]) -> None:
         """Send a notification, in its turn."""
@@ -119,37 +115,17 @@ class Connection:
             self._put(text, None)
 
     def _put(self, text: str, position: int | None) -> None:
-        size = len(text.encode())
         # an answer may be larger than all that may wait: it is sent where nothing else does
-        if self._queue and (
-            len(self._queue) >= self._limits.queued_messages
-            or self._bytes + size > self._limits.queued_bytes
-        ):
+        if not self._backlog.put(_Waiting(text, position), len(text.encode())):
             self._cut_off()
-            return
-        self._add(_Waiting(text, size, position))
-
-    def _add(self, waiting: _Waiting) -> None:
-        self._queue.append(waiting)
-        self._bytes += waiting.size
-        if not self._has_room():
-            self._room.clear()
-        self._wake.set()
-
-    def _has_room(self) -> bool:
-        return (
-            len(self._queue) <= self._limits.queued_messages // 2
-            and self._bytes <= self._limits.queued_bytes // 2
-        )
 
     def _cut_off(self) -> None:
         """Forget what waits, say so, and end."""
-        self._queue.clear()
-        self._bytes = 0
+        self._backlog.clear()
         reason = "More waited for this client than the server keeps: it did not read."
         last = {"reason": reason, "position": self._sent}
         text = notification("cut_off", last)
-        self._add(_Waiting(text, len(text), None))
+        self._backlog.add(_Waiting(text, None), len(text))
         self._cut.set()
         self.closing = None
         self.close(CUT_OFF)
@@ -158,27 +134,19 @@ class Connection:
         """Send what waits, and then nothing more."""
         if self.closing is None:
             self.closing = Closing(code, CLOSINGS[code])
-            self._room.set()
-            self._wake.set()
+            self._backlog.end()
 
     async def drained(self) -> None:
         """Wait until there is room for more; at once where the connection ends."""
-        await self._room.wait()
+        await self._backlog.drained()
 
     async def write(self) -> Closing:
         """Send whatever comes, until the connection is to be closed; why it is."""
-        while True:
-            await self._wake.wait()
-            self._wake.clear()
-            while self._queue:
-                waiting = self._queue.popleft()
-                self._bytes -= waiting.size
-                if self._has_room():
-                    self._room.set()
-                await self._send(waiting.text)
-                self._sent = waiting.position or self._sent
-            if self.closing is not None:
-                return self.closing
+        while (waiting := await self._backlog.take()) is not None:
+            await self._send(waiting.text)
+            self._sent = waiting.position or self._sent
+        assert self.closing is not None  # noqa: S101 — nothing else ends what waits
+        return self.closing
 
     async def given_up(self) -> None:
         """Wait until the connection was cut off, and did not even take that for a while."""

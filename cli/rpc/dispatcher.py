@@ -126,10 +126,14 @@ def parse(text: str) -> Any:
     try:
         return json.loads(text, parse_constant=_no_number)
     except RecursionError:
-        raise said(PARSE_ERROR, "The JSON is nested too deeply.", "BadJson") from None
+        raise _too_deep() from None
     except ValueError as error:
         where = f" ({error})" if isinstance(error, json.JSONDecodeError) else ""
         raise said(PARSE_ERROR, f"The text is no JSON{where}.", "BadJson") from None
+
+
+def _too_deep() -> RpcError:
+    return said(PARSE_ERROR, "The JSON is nested too deeply.", "BadJson")
 
 
 def _no_number(name: str) -> NoReturn:
@@ -161,11 +165,17 @@ def as_call(message: Any) -> Call:
 
 
 def _is_text(value: Any) -> bool:
-    """Whether all that stands in it can be written as UTF-8: JSON can name halves of a pair."""
+    """Whether all that stands in it can be written as UTF-8: JSON can name halves of a pair.
+
+    Raises:
+        RpcError: -32700, it could just be read, and is nested too deeply for anything else.
+    """
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         return False
+    except RecursionError:
+        raise _too_deep() from None
     return True
 
 

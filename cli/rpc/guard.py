@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Mu
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from cli.rpc.backlog import BYTES, MESSAGES
 from domain.errors import Refused
 
 LOGGER = logging.getLogger(__name__)
@@ -42,9 +43,9 @@ class Limits(NamedTuple):
     """Calls of one connection, in the long run."""
     burst: int = 400
     """Calls of one connection at once."""
-    queued_messages: int = 1000
+    queued_messages: int = MESSAGES
     """What waits to be sent to one connection, before it is cut off."""
-    queued_bytes: int = 8 * MEGABYTE
+    queued_bytes: int = BYTES
     handshake_seconds: float = 10
     grace_seconds: float = 5
     """For what was said last to reach a client that is cut off."""

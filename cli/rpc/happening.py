@@ -7,7 +7,7 @@ from pydantic import Field
 
 from cli.log import line
 from cli.output import iso
-from cli.rpc.in_store import Look, in_store
+from cli.rpc.functions import Look, in_store
 from cli.rpc.method import Method, Result
 from cli.rpc.service import Service
 from domain.ids import SessionId

@@ -1,6 +1,8 @@
 """What happens among agents, as notifications to those who are connected."""
 
+import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from cli.output import iso
@@ -25,11 +27,15 @@ class Notifications:
         self._service = service
         self._sent = 0
         self._pieces: dict[str, Pieces] = {}
+        self._others: asyncio.Task[None] | None = None
+        self._changed = False
 
     def tell(self, notice: Notice) -> None:
         """Send it, in the thread of the service's event loop."""
         if notice.kind == "pool":
-            self._service.broadcast("pool_status", pool_data(self._service))
+            self._changed = True
+            if self._others is None or self._others.done():
+                self._others = asyncio.create_task(self._tell_pool())
             return
         if notice.kind == "chunk":
             self._gather(notice)
@@ -38,6 +44,15 @@ class Notifications:
         if pieces is not None:
             pieces.flush()
         self._send(notice)
+
+    async def _tell_pool(self) -> None:
+        """Tell who is at work; once for all that has changed while that was looked up."""
+        # whoever can't look it up now tells it with the next change; RuntimeError: it is the end
+        with suppress(LogosphereError, RuntimeError):
+            while self._changed:
+                self._changed = False
+                told = await self._service.aside(pool_data, self._service)
+                self._service.broadcast("pool_status", told)
 
     def _gather(self, notice: Notice) -> None:
         """Send it together with those that come right behind it."""

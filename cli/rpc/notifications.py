@@ -45,6 +45,15 @@ class CutOff(Result):
     subscription: int | None = None
 
 
+class StoreStatus(Result):
+    """The server that holds the store went away, or is back."""
+
+    away: bool
+    """While it is, subscriptions wait; then they go on behind the last event that was sent."""
+    reason: str | None
+    """One sentence, while it is away."""
+
+
 class RunProgress(Result):
     """A mind at work."""
 
@@ -105,6 +114,11 @@ class Notification(NamedTuple):
 NOTIFICATIONS = (
     Notification("event", "To subscribers: an event, in the order of the store.", EventAppended),
     Notification("cut_off", "No more events come; why, and up to where they did.", CutOff),
+    Notification(
+        "store_status",
+        "To subscribers: the store is away, or back; until then calls wait, and may fail.",
+        StoreStatus,
+    ),
     Notification("run_progress", "To everybody: what a mind that runs is doing.", RunProgress),
     Notification(
         "channel_message", "To the client whose agent it is: what it says.", ChannelMessage

@@ -4,8 +4,10 @@ Source: https://spec.open-rpc.org/
 """
 
 import ast
+import asyncio
 import inspect
 from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib.metadata import version
 from itertools import pairwise
 from textwrap import dedent
@@ -40,9 +42,15 @@ class Document(Result):
 
 def discover(methods: Mapping[str, Method]) -> Method:
     """The method that tells of these methods, and of itself."""
+    turn = asyncio.Lock()
+
+    @cache
+    def whole() -> Document:
+        return Document.model_validate(document({**methods, itself.name: itself}))
 
     async def run(_: Peer, __: Nothing) -> Document:
-        return Document.model_validate(document({**methods, itself.name: itself}))
+        async with turn:  # it takes half a second the first time, in which others go on
+            return await asyncio.to_thread(whole)
 
     itself = Method("rpc.discover", "Describe every method for programs.", Nothing, Document, run)
     return itself

@@ -3,13 +3,13 @@
 from typing import Any
 
 from cli.output import iso
-from cli.rpc.described import described
 from cli.rpc.errors import PROJECT, ROLE, TASK
-from cli.rpc.method import Method, Nothing, Params, Peer, Result
+from cli.rpc.functions import in_store
+from cli.rpc.method import Method, Nothing, Params, Result
 from cli.rpc.service import Service
+from commands import places
+from commands import projects as acts
 from commands.agents.agent_tools import task_context
-from commands.places import projects, tasks
-from commands.projects import close_task, create_project, create_task, reopen_task
 from domain.projects import Project, Task
 
 
@@ -140,97 +140,87 @@ def _task(task: Task) -> TaskRow:
     )
 
 
-class _Places:
-    """The methods, on one service."""
+def list_projects(service: Service, asked: Nothing) -> ProjectRows:  # noqa: ARG001 — its type
+    """List the projects, closed ones too."""
+    return ProjectRows(projects=tuple(map(_project, places.projects(service.log))))
 
-    def __init__(self, service: Service) -> None:
-        self._log, self._world, self._roles = service.log, service.world, service.roles
-        self._aside = service.aside
 
-    async def projects(self, _: Peer, asked: Nothing) -> ProjectRows:  # noqa: ARG002 — no parameters
-        """List the projects, closed ones too."""
-        found = await self._aside(projects, self._log)
-        return ProjectRows(projects=tuple(map(_project, found)))
+def create_project(service: Service, asked: Creating) -> ProjectRow:
+    """Make a project: a name under which tasks are gathered."""
+    return _project(
+        acts.create_project(
+            service.log,
+            service.world,
+            asked.name,
+            description=asked.description,
+            roles=asked.roles,
+            path=asked.path,
+            virtual=asked.is_virtual,
+        )
+    )
 
-    async def create(self, _: Peer, asked: Creating) -> ProjectRow:
-        """Make a project: a name under which tasks are gathered."""
-        return _project(
-            await self._aside(
-                lambda: create_project(
-                    self._log,
-                    self._world,
-                    asked.name,
-                    description=asked.description,
-                    roles=asked.roles,
-                    path=asked.path,
-                    virtual=asked.is_virtual,
-                )
+
+def list_tasks(service: Service, asked: InProject) -> TaskRows:
+    """List the tasks of a project, closed ones too."""
+    return TaskRows(tasks=tuple(map(_task, places.tasks(service.log, asked.project))))
+
+
+def create_task(service: Service, asked: Setting) -> TaskRow:
+    """Set a task."""
+    return _task(
+        acts.create_task(
+            service.log,
+            service.world,
+            asked.project,
+            asked.name,
+            slug=asked.slug,
+            description=asked.description,
+        )
+    )
+
+
+def close_task(service: Service, asked: Closing) -> TaskRow:
+    """Be done with a task: nobody is drafted into it, and nobody drafted is told more."""
+    place = (service.log, service.world, asked.project, asked.slug)
+    return _task(acts.close_task(*place, asked.reason))
+
+
+def reopen_task(service: Service, asked: Closing) -> TaskRow:
+    """Work on a closed task again."""
+    place = (service.log, service.world, asked.project, asked.slug)
+    return _task(acts.reopen_task(*place, asked.reason))
+
+
+def get_task_context(service: Service, asked: OfTask) -> Context:
+    """Show a task with who has worked on it, and what came of that."""
+    return Context(context=task_context(service.log, asked.project, asked.slug))
+
+
+def list_roles(service: Service, asked: Nothing) -> RoleRows:  # noqa: ARG001 — its type
+    """List the roles that can be drafted."""
+    return RoleRows(
+        roles=tuple(
+            RoleRow(
+                name=role.name,
+                description=role.description,
+                model=role.model,
+                permissions=role.permissions,
             )
-        )
-
-    async def tasks(self, _: Peer, asked: InProject) -> TaskRows:
-        """List the tasks of a project, closed ones too."""
-        found = await self._aside(tasks, self._log, asked.project)
-        return TaskRows(tasks=tuple(map(_task, found)))
-
-    async def create_task(self, _: Peer, asked: Setting) -> TaskRow:
-        """Set a task."""
-        return _task(
-            await self._aside(
-                lambda: create_task(
-                    self._log,
-                    self._world,
-                    asked.project,
-                    asked.name,
-                    slug=asked.slug,
-                    description=asked.description,
-                )
-            )
-        )
-
-    async def close_task(self, _: Peer, asked: Closing) -> TaskRow:
-        """Be done with a task: nobody is drafted into it, and nobody drafted is told more."""
-        place = (self._log, self._world, asked.project, asked.slug)
-        return _task(await self._aside(close_task, *place, asked.reason))
-
-    async def reopen_task(self, _: Peer, asked: Closing) -> TaskRow:
-        """Work on a closed task again."""
-        place = (self._log, self._world, asked.project, asked.slug)
-        return _task(await self._aside(reopen_task, *place, asked.reason))
-
-    async def context(self, _: Peer, asked: OfTask) -> Context:
-        """Show a task with who has worked on it, and what came of that."""
-        found = await self._aside(task_context, self._log, asked.project, asked.slug)
-        return Context(context=found)
-
-    async def roles(self, _: Peer, asked: Nothing) -> RoleRows:  # noqa: ARG002 — no parameters
-        """List the roles that can be drafted."""
-        found = await self._aside(self._roles.all)
-        problems = await self._aside(self._roles.problems)
-        return RoleRows(
-            roles=tuple(
-                RoleRow(
-                    name=role.name,
-                    description=role.description,
-                    model=role.model,
-                    permissions=role.permissions,
-                )
-                for role in found
-            ),
-            problems=tuple(problem.sentence for problem in problems),
-        )
+            for role in service.roles.all()
+        ),
+        problems=tuple(problem.sentence for problem in service.roles.problems()),
+    )
 
 
 def methods(service: Service) -> list[Method]:
     """The methods of projects, tasks and roles."""
-    one = _Places(service)
     return [
-        described("list_projects", one.projects),
-        described("create_project", one.create),
-        described("list_tasks", one.tasks, PROJECT),
-        described("create_task", one.create_task, PROJECT),
-        described("close_task", one.close_task, TASK, PROJECT),
-        described("reopen_task", one.reopen_task, TASK, PROJECT),
-        described("get_task_context", one.context, TASK, PROJECT),
-        described("list_roles", one.roles, ROLE),
+        in_store(service, list_projects),
+        in_store(service, create_project),
+        in_store(service, list_tasks, PROJECT),
+        in_store(service, create_task, PROJECT),
+        in_store(service, close_task, TASK, PROJECT),
+        in_store(service, reopen_task, TASK, PROJECT),
+        in_store(service, get_task_context, TASK, PROJECT),
+        in_store(service, list_roles, ROLE),
     ]

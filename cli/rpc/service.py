@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -16,12 +17,14 @@ from cli.rpc.subscriptions import Subscriptions
 from cli.tools.reading import read_tools
 from cli.wiring import Desk, agent_model, find_store, seat
 from commands.agents.agent_tools import agent_tools
-from commands.agents.choose import backend_named, make_backend
+from commands.agents.choose import make_backend
 from commands.agents.harness import Harness
 from commands.agents.roles import Roles, role_directories
 from commands.agents.rules import Rules
 from commands.agents.tools import Tool
 from commands.eventlog import EventLog
+from commands.eventlog.patience import until
+from commands.eventlog.place import Place
 from commands.world import RealWorld
 from domain.agents import Agent
 from domain.refs import parse_moment
@@ -46,6 +49,7 @@ class Service:
         self._peers: list[Peer] = []
         self._loop = asyncio.get_running_loop()
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="store")
+        self._end = threading.Event()
 
     # who is connected
 
@@ -103,18 +107,23 @@ class Service:
 
     async def aside(self, work: Callable[..., T], /, *args: Any) -> T:
         """Do something that takes a while, without holding up anybody else."""
-        return await self._loop.run_in_executor(self._threads, work, *args)
+        return await self._loop.run_in_executor(self._threads, self._until_the_end, work, *args)
+
+    def _until_the_end(self, work: Callable[..., T], /, *args: Any) -> T:
+        with until(self._end):
+            return work(*args)
 
     async def close(self) -> None:
-        """Stop all runs and wait for whatever is under way."""
+        """Stop all runs and wait for whatever is under way, but not for a store that is away."""
         await self.runs.close()
         await self.subscriptions.close()
+        self._end.set()
         await asyncio.to_thread(self._threads.shutdown)
 
 
 @asynccontextmanager
 async def open_service(
-    store: Path | None = None,
+    store: Place | None = None,
     env: Mapping[str, str] | None = None,
     *,
     rules: Rules | None = None,
@@ -123,7 +132,7 @@ async def open_service(
     """A store with all that serves it: what was lost when it was last closed is put right.
 
     Args:
-        store: its directory; None finds it as the command line does.
+        store: where it is; None finds it as the command line does.
         env: the keys of models, and where roles are looked for; this process's by default.
         rules: how many agents there may be at once.
         resume: whether this process stays to answer what has waited for agents.
@@ -131,12 +140,11 @@ async def open_service(
     Raises:
         NoStore, NotAStore, StoreIsClosed: there is no store to open.
     """
-    directory = find_store(store)
+    place = find_store(store)
     env = os.environ if env is None else env
-    writable = os.access(directory, os.W_OK) and os.access(directory / "log.db", os.W_OK)
     async with AsyncExitStack() as closing:
-        log = closing.enter_context(EventLog(directory, writable=writable))
-        service = Service(directory, log, RealWorld.of_this_user())
+        log = closing.enter_context(EventLog(place))
+        service = Service(log.place.home, log, RealWorld.of_this_user())
         closing.push_async_callback(service.close)
         _with_agents(service, env, rules)
         closing.push_async_callback(service.harness.close)
@@ -161,13 +169,13 @@ def _with_agents(service: Service, env: Mapping[str, str], rules: Rules | None) 
         )
         return [*reading, *permitted]
 
-    service.roles = Roles(role_directories(service.directory, env))
+    service.roles = Roles(role_directories(service.log.place.directory, env))
     service.harness = Harness(
         service.log,
         service.world,
-        backend_for=lambda agent: make_backend(agent, env),
+        backend_for=lambda agent: make_backend(agent.drafted.model, env),
         roles=service.roles,
-        can_answer=lambda model: backend_named(model, env),
+        can_answer=lambda model: make_backend(model, env),
         tools_for=tools_for,
         tell=Notifications(service).tell,
         rules=(rules or Rules())._replace(model=agent_model(service.directory, service.log, env)),

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from cli.attention import attend_to
 from cli.output import iso
-from cli.rpc.in_store import Look, in_store
+from cli.rpc.functions import Look, in_store
 from cli.rpc.method import Method, Params, Result
 from cli.rpc.service import Service
 from cli.sessions import configured

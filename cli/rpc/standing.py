@@ -3,7 +3,7 @@
 from typing import Literal
 
 from cli.output import iso
-from cli.rpc.in_store import Look, in_store
+from cli.rpc.functions import Look, in_store
 from cli.rpc.method import Method, Result
 from cli.rpc.service import Service
 from commands.holder import is_alive

@@ -17,9 +17,11 @@ from cli.log import line
 from cli.rpc.errors import bad_params
 from cli.rpc.method import Method, Params, Peer, Result
 from commands.eventlog import EventLog
-from domain.errors import LogosphereError, NoSuchSession, Refused
+from commands.eventlog.patience import impatient, until
+from domain.errors import LogosphereError, NoSuchSession, Refused, StoreIsBusy
 from domain.ids import SessionId
 from domain.recorded import Recorded
+from domain.server_errors import StoreIsUnreachable
 
 if TYPE_CHECKING:
     from cli.rpc.service import Service
@@ -34,6 +36,9 @@ MOST = 64
 
 _AHEAD = 256
 """Events that the follower may be ahead of those that it feeds."""
+
+AGAIN = 1.0
+"""Seconds until one who catches up looks again whether a store that is away is back."""
 
 _BROKE = "The events could not be read on, for a reason that the server's log tells."
 
@@ -83,6 +88,16 @@ class Paced(Protocol):
         ...
 
 
+@runtime_checkable
+class Patient(Paced, Protocol):
+    """A peer that is not cut off: without room for what is new, it catches up once it has some."""
+
+    @property
+    def has_room(self) -> bool:
+        """Whether it takes what is new as it comes."""
+        ...
+
+
 class Subscription:
     """What one peer is told."""
 
@@ -93,6 +108,12 @@ class Subscription:
         self.live = False
         """It has caught up: what is new is sent as it comes."""
         self.task: asyncio.Task[None] | None = None
+        self._patient = peer if isinstance(peer, Patient) else None
+
+    @property
+    def has_room(self) -> bool:
+        """Whether it can be told now what is new."""
+        return self._patient is None or self._patient.has_room
 
     def send(self, recorded: Recorded, told: dict[str, Any]) -> None:
         """Tell of an event, unless that was done already."""
@@ -125,24 +146,39 @@ class Subscriptions:
             NoSuchSession: there is no such stream.
             Refused: it has as many as it may have.
         """
+        stream = SessionId(session) if session is not None else None
+        with until(self._stop):  # the thread looks with the patience that is left here
+            newest = await asyncio.to_thread(self._looked_up, stream)
         if sum(one.peer is peer for one in self._all.values()) >= MOST:
             raise Refused(f"There are {MOST} subscriptions already: unsubscribe from one first.")
-        newest = self._log.position()
         if from_position is not None and from_position > newest:
             raise bad_params(
                 f"The store ends at position {newest}: it is not the one that had {from_position},"
                 " or it was restored; subscribe without fromPosition.",
                 "fromPosition",
             )
-        stream = SessionId(session) if session is not None else None
-        if stream is not None and not self._log.exists(stream):
-            raise NoSuchSession(stream, self._log.sessions())
-        self._follow()
+        self._follow(newest)
         start = newest if from_position is None else from_position
         subscription = Subscription(next(self._numbers), peer, stream, start)
         self._all[subscription.number] = subscription
-        subscription.task = asyncio.create_task(self._catch_up(subscription))
+        self._fall_behind(subscription)
         return subscription
+
+    def _looked_up(self, stream: SessionId | None) -> int:
+        """The newest position; a server that is away is waited for, so never on the loop.
+
+        Raises:
+            NoSuchSession: there is no such stream.
+        """
+        if stream is not None and not self._log.exists(stream):
+            raise NoSuchSession(stream, self._log.reached("session").names)
+        if stream is not None and self._log.place_of(stream) != self._log.place:
+            where = self._log.place_of(stream)
+            raise Refused(
+                f"{stream} is in another cell of the store, where positions are others: subscribe"
+                f" to it at a server of that cell (mind serve --store '{where}')."
+            )
+        return self._log.position()
 
     def end(self, peer: Peer, number: int) -> Subscription:
         """Tell a peer no more.
@@ -175,13 +211,15 @@ class Subscriptions:
 
     # those that have to catch up
 
+    def _fall_behind(self, subscription: Subscription) -> None:
+        subscription.live = False
+        subscription.task = asyncio.create_task(self._catch_up(subscription))
+
     async def _catch_up(self, subscription: Subscription) -> None:
         """Send what was before, in pages, as fast as the peer takes it; then it is live."""
         try:
             while True:
-                # what is committed by now is either in the page or behind a page that is full
-                newest = self._log.position()
-                page = await asyncio.to_thread(self._page, subscription)
+                newest, page = await self._next_page(subscription)
                 for recorded in page:
                     if isinstance(subscription.peer, Paced):
                         await subscription.peer.drained()
@@ -197,13 +235,24 @@ class Subscriptions:
             LOGGER.exception("a subscription could not catch up")
             self._fail(subscription, _BROKE)
 
-    def _page(self, subscription: Subscription) -> list[Recorded]:
-        """The next events that concern it."""
-        after, session = subscription.position, subscription.session
-        if session is None:
-            return list(islice(self._log.feed(after), PAGE))
-        own = self._own(session, after)
-        return list(islice(own, PAGE))
+    async def _next_page(self, subscription: Subscription) -> tuple[int, list[Recorded]]:
+        """As :meth:`_page`, however long the store is away: the follower tells of that."""
+        while True:
+            try:
+                return await asyncio.to_thread(self._page, subscription)
+            except (StoreIsBusy, StoreIsUnreachable):
+                await asyncio.sleep(AGAIN)
+
+    def _page(self, subscription: Subscription) -> tuple[int, list[Recorded]]:
+        """The store's newest position, and the next events that concern it.
+
+        What is committed by that position is either in the page or behind a page that is full.
+        """
+        with impatient():
+            newest = self._log.position()
+            after, session = subscription.position, subscription.session
+            events = self._log.feed(after) if session is None else self._own(session, after)
+            return newest, list(islice(events, PAGE))
 
     def _own(self, session: SessionId, after: int) -> Iterator[Recorded]:
         """Events of a stream's own behind a position, found without reading those before."""
@@ -217,10 +266,11 @@ class Subscriptions:
 
     # those that are live
 
-    def _follow(self) -> None:
+    def _follow(self, newest: int) -> None:
+        """See that the log is followed; from a position on, where nobody does so yet."""
         if self._follower is not None and self._follower.is_alive():
             return
-        self._live_at = self._log.position()
+        self._live_at = newest
         loop = asyncio.get_running_loop()
         self._follower = threading.Thread(
             target=self._tell_news, args=(loop, self._live_at), name="follower", daemon=True
@@ -234,8 +284,11 @@ class Subscriptions:
             ahead.release()
             self._tell(recorded)
 
+        def stands(reason: str | None) -> None:
+            loop.call_soon_threadsafe(self._tell_standing, reason)
+
         try:
-            for recorded in self._log.follow(after, self._stop):
+            for recorded in self._log.follow(after, self._stop, stands):
                 while not ahead.acquire(timeout=0.1):
                     if self._stop.is_set():
                         return
@@ -252,10 +305,21 @@ class Subscriptions:
         if live:
             told = _told(recorded)
             for subscription in live:
-                subscription.send(recorded, told)
+                if subscription.has_room:
+                    subscription.send(recorded, told)
+                else:
+                    self._fall_behind(subscription)
+
+    def _tell_standing(self, reason: str | None) -> None:
+        """Tell everybody who listens why the store is away, or that it is back."""
+        standing = {"away": reason is not None, "reason": reason}
+        for peer in {id(one.peer): one.peer for one in self._all.values()}.values():
+            peer.notify("store_status", standing)
 
     def _fail_all(self, reason: str) -> None:
         for subscription in list(self._all.values()):
+            if subscription.task is not None:
+                subscription.task.cancel()
             self._fail(subscription, reason)
 
     def _fail(self, subscription: Subscription, reason: str) -> None:

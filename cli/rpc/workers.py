@@ -8,9 +8,9 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from cli.output import iso
-from cli.rpc.described import described
 from cli.rpc.draft_session import DraftSession, draft_session
 from cli.rpc.errors import AGENT, PROJECT, ROLE, TASK
+from cli.rpc.functions import in_store, on_loop
 from cli.rpc.method import Method, Params, Peer, Result
 from cli.rpc.service import Service
 from commands.agents.agent_tools import result_of
@@ -174,61 +174,55 @@ class Transcript(Result):
     turns: tuple[Spoken, ...]
 
 
-class _Workers:
-    """The methods, on one service."""
+async def dispatch_worker(service: Service, peer: Peer, asked: Dispatching) -> Sent:
+    """Send out a worker: it works alone on one prompt, and ends with a report."""
+    agent = await service.harness.dispatch(
+        client=peer.name,
+        role=asked.role,
+        prompt=asked.prompt,
+        project=asked.project,
+        task=asked.task_slug,
+        model=asked.model,
+        limits=asked.limits,
+    )
+    return Sent(agent_id=agent.id, task_slug=asked.task_slug, project=asked.project)
 
-    def __init__(self, service: Service) -> None:
-        self._service, self._harness, self._log = service, service.harness, service.log
 
-    async def dispatch(self, peer: Peer, asked: Dispatching) -> Sent:
-        """Send out a worker: it works alone on one prompt, and ends with a report."""
-        agent = await self._harness.dispatch(
-            client=peer.name,
-            role=asked.role,
-            prompt=asked.prompt,
-            project=asked.project,
-            task=asked.task_slug,
-            model=asked.model,
-            limits=asked.limits,
-        )
-        return Sent(agent_id=agent.id, task_slug=asked.task_slug, project=asked.project)
+async def await_agent(service: Service, _: Peer, asked: Named) -> Report:
+    """Answer when an agent has ended, with what came of it."""
+    return _reported(await service.harness.ended(asked.agent_id))
 
-    async def wait(self, _: Peer, asked: Named) -> Report:
-        """Answer when an agent has ended, with what came of it."""
-        ended = await self._harness.ended(asked.agent_id)
-        return _reported(ended)
 
-    async def kill(self, _: Peer, asked: Named) -> Report:
-        """End an agent, whatever it does just now, within a second; and those it sent out."""
-        return _reported(await self._harness.kill(asked.agent_id))
+async def kill_agent(service: Service, _: Peer, asked: Named) -> Report:
+    """End an agent, whatever it does just now, within a second; and those it sent out."""
+    return _reported(await service.harness.kill(asked.agent_id))
 
-    async def listed(self, _: Peer, asked: Listing) -> Rows:
-        """List the agents that are there, the newest first."""
-        found = await self._service.aside(
-            lambda: roster(self._log, all_=asked.all, project=asked.project, task=asked.task_slug)
-        )
-        return Rows(agents=tuple(map(_row, found)))
 
-    async def one(self, _: Peer, asked: Named) -> Whole:
-        """Show an agent: what it was drafted as, where it stands, and how it ended."""
-        agent = await self._service.aside(self._harness.agent, asked.agent_id)
-        return Whole(
-            session=draft_session(agent),
-            way=agent.way,
-            client=agent.drafted.client,
-            parent=agent.drafted.parent,
-            permissions=agent.drafted.permissions,
-            limits=agent.limits,
-            instructions=agent.drafted.instructions,
-            report=_reported(agent) if agent.ended is not None else None,
-        )
+def list_agents(service: Service, asked: Listing) -> Rows:
+    """List the agents that are there, the newest first."""
+    found = roster(service.log, all_=asked.all, project=asked.project, task=asked.task_slug)
+    return Rows(agents=tuple(map(_row, found)))
 
-    async def transcript(self, _: Peer, asked: Reading) -> Transcript:
-        """Show what was said to an agent, and what came back; the newest turns, oldest first."""
-        found = await self._service.aside(
-            lambda: transcript(self._log, asked.agent_id, count=asked.count)
-        )
-        return Transcript(agent_id=asked.agent_id, turns=tuple(map(_spoken, found)))
+
+def get_agent(service: Service, asked: Named) -> Whole:
+    """Show an agent: what it was drafted as, where it stands, and how it ended."""
+    agent = service.harness.agent(asked.agent_id)
+    return Whole(
+        session=draft_session(agent),
+        way=agent.way,
+        client=agent.drafted.client,
+        parent=agent.drafted.parent,
+        permissions=agent.drafted.permissions,
+        limits=agent.limits,
+        instructions=agent.drafted.instructions,
+        report=_reported(agent) if agent.ended is not None else None,
+    )
+
+
+def agent_transcript(service: Service, asked: Reading) -> Transcript:
+    """Show what was said to an agent, and what came back; the newest turns, oldest first."""
+    found = transcript(service.log, asked.agent_id, count=asked.count)
+    return Transcript(agent_id=asked.agent_id, turns=tuple(map(_spoken, found)))
 
 
 def _reported(agent: Agent) -> Report:
@@ -286,12 +280,11 @@ def _spoken(row: TurnRow) -> Spoken:
 
 def methods(service: Service) -> list[Method]:
     """The methods of agents at work."""
-    one = _Workers(service)
     return [
-        described("dispatch_worker", one.dispatch, TASK, ROLE, PROJECT, AGENT),
-        described("await_agent", one.wait, AGENT),
-        described("kill_agent", one.kill, AGENT),
-        described("list_agents", one.listed),
-        described("get_agent", one.one, AGENT),
-        described("agent_transcript", one.transcript, AGENT),
+        on_loop(service, dispatch_worker, TASK, ROLE, PROJECT, AGENT),
+        on_loop(service, await_agent, AGENT),
+        on_loop(service, kill_agent, AGENT),
+        in_store(service, list_agents),
+        in_store(service, get_agent, AGENT),
+        in_store(service, agent_transcript, AGENT),
     ]

@@ -24,7 +24,7 @@ SessionOf = Callable[[str | None], SessionId]
 
 def asking_tools(log: EventLog, directory: Path, session_of: SessionOf) -> list[Tool]:
     """The tools of this file; ``session_of`` says which session a name means."""
-    finder, queries = _Finder(log, directory, session_of), Queries(directory)
+    finder, queries = _Finder(log, directory, session_of), Queries(log.place)
     turn = asyncio.Lock()
 
     async def search(given: Data) -> Data:

@@ -6,15 +6,16 @@ stops the process; and no database stays open in a server that lives for days.
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 import threading
 from contextlib import ExitStack
-from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, NamedTuple
 
 from cli.tools.bounds import LONGEST, ROOM, cut, fitting, size
+from commands.eventlog.place import Place
 from domain.errors import Broken, Refused
 from domain.ids import SessionId
 
@@ -38,8 +39,8 @@ Data = dict[str, Any]
 class Queries:
     """Asks a store in SQL; a few queries at once, and others wait for their turn."""
 
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
+    def __init__(self, place: Place) -> None:
+        self._place = place
         self._turns = asyncio.Semaphore(AT_ONCE)
 
     async def rows(self, sql: str, session: SessionId | None = None, limit: int = 100) -> Data:
@@ -72,7 +73,7 @@ class Queries:
 
     async def _asked(self, words: list[str], sql: str = "") -> "_Said":
         """What ``mind query`` says; the process ends with this call, however that ends."""
-        question = _Question([*words, "--format", "jsonl", "--store", str(self._directory)], sql)
+        question = _Question([*words, "--format", "jsonl"], sql, self._place)
         async with self._turns:
             try:
                 return await asyncio.to_thread(question.ask)
@@ -110,9 +111,11 @@ def _short(value: Any, longest: int) -> Any:
 class _Question:
     """One process, and who stops it."""
 
-    def __init__(self, words: list[str], sql: str) -> None:
+    def __init__(self, words: list[str], sql: str, place: Place) -> None:
         # -P: a directory that happens to be called cli is not ours
         self._command = [sys.executable, "-P", "-m", "cli.main", "query", *words]
+        # not as a word of the command, which everybody on this machine can read
+        self._environment = {**os.environ, "MIND_STORE": place.name}
         self._sql = sql
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
@@ -136,7 +139,11 @@ class _Question:
                 if self._stopped:
                     raise Refused("The query was broken off: nothing has changed.")
                 self._process = subprocess.Popen(  # noqa: S603 — our own command line
-                    self._command, stdin=asked, stdout=subprocess.PIPE, stderr=told
+                    self._command,
+                    stdin=asked,
+                    stdout=subprocess.PIPE,
+                    stderr=told,
+                    env=self._environment,
                 )
             with self._process as process:
                 try:

@@ -1,6 +1,6 @@
 """Slash commands about agents, and about where they work."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from textual.content import Content
@@ -20,7 +20,8 @@ from cli.tui.agent_transcript import report_text
 from cli.tui.dialogs import Reading
 from cli.tui.drafting import NOBODY, DraftMode, standing
 from cli.tui.slash import Slash, SlashCommands
-from cli.tui.texts import FAINT, content, count, one_line
+from cli.tui.texts import FAINT, content, one_line
+from domain.sentences import count
 
 if TYPE_CHECKING:
     from cli.tui.app import ChatApp
@@ -64,8 +65,8 @@ def wanted_of(rest: str) -> Wanted:
 class AgentCommands:
     """The commands, over one mode."""
 
-    def __init__(self, mode: DraftMode, context_of_mind: Slash | None) -> None:
-        self._mode, self._context_of_mind = mode, context_of_mind
+    def __init__(self, mode: DraftMode, of_mind: Mapping[str, Slash]) -> None:
+        self._mode, self._of_mind = mode, of_mind
 
     def all(self) -> tuple[Slash, ...]:
         """As they are listed."""
@@ -73,6 +74,7 @@ class AgentCommands:
             Slash("draft", _USAGE, "Draft an agent to talk with.", self._draft),
             Slash("undraft", "", "End the conversation with the agent.", self._undraft),
             Slash("context", "", "How full the context is: of the agent, or the mind.", self._full),
+            Slash("stop", "", "Stop the agent's answer, or the run of the mind.", self._stop),
             Slash("reset", "", "Begin the conversation with the agent anew.", self._reset),
             Slash("withdraw", "", "Take back the newest prompt that waits.", self._withdraw),
             Slash("work", "ROLE TEXT", "Send out a worker with this.", self._work),
@@ -112,13 +114,19 @@ class AgentCommands:
         await self._mode.over(done["sessionId"])
 
     async def _full(self, chat: "ChatApp", rest: str) -> None:
-        if chat.mode is not self._mode and self._context_of_mind is not None:
-            await self._context_of_mind.run(chat, rest)
+        if chat.mode is not self._mode and "context" in self._of_mind:
+            await self._of_mind["context"].run(chat, rest)
             return
         status = await chat.call("get_draft_status")
         if not status["active"]:
             raise NotAsked(NOBODY)
         chat.tell(standing(Draft.of(status["session"]), self._mode.talk.waiting))
+
+    async def _stop(self, chat: "ChatApp", rest: str) -> None:
+        if chat.mode is not self._mode and "stop" in self._of_mind:
+            await self._of_mind["stop"].run(chat, rest)
+        else:
+            await self._mode.stop()
 
     async def _reset(self, chat: "ChatApp", rest: str) -> None:
         await chat.call("reset_context", reason=rest or None)
@@ -266,9 +274,9 @@ _OF_PANES = ("drafts", "timeline")
 
 
 def add_agents(commands: SlashCommands, mode: DraftMode) -> None:
-    """Make the commands known; ``/context`` is about the mode that is looked at."""
+    """Make the commands known; ``/context`` and ``/stop`` are about the mode that is looked at."""
     known = {command.name: command for command in commands}
-    commands.add(*AgentCommands(mode, known.get("context")).all())
+    commands.add(*AgentCommands(mode, known).all())
     commands.add(*(_at_the_mind(known[name]) for name in _OF_PANES if name in known))
 
 

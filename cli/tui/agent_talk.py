@@ -38,9 +38,15 @@ class Talk:
         return sum(one.outcome == "waiting" for one in self._known.values())
 
     @property
+    def turn(self) -> int | None:
+        """The turn that goes on."""
+        going = (one.turn for one in self._known.values() if one.outcome == "running")
+        return next(going, None)
+
+    @property
     def running(self) -> bool:
         """Whether a prompt is being answered."""
-        return any(one.outcome == "running" for one in self._known.values())
+        return self.turn is not None
 
     def read(self, turns: Iterable[Data]) -> None:
         """Take what ``agent_transcript`` says."""

@@ -10,8 +10,9 @@ from textual.widgets import Static
 
 from cli.tui.agent_shapes import Aside, Exchange, Report, Tool
 from cli.tui.following import Following
-from cli.tui.texts import FAINT, Part, content, count, duration, one_line, shorter, shown
+from cli.tui.texts import FAINT, Part, content, duration, one_line, shorter, shown
 from cli.tui.transcript import Written
+from domain.sentences import count
 
 TOOLS = 8
 """Tool calls of a turn that are shown; the newest."""
@@ -105,10 +106,15 @@ class Conversation(Following):
         super().__init__("conversation", "Conversation")
         self._agent = ""
         self._shown: dict[int, Spoken] = {}
+        self._sought: int | None = None
 
     def compose(self) -> ComposeResult:
         """A hint, until there is more to show."""
         yield Static(id="hint", markup=False)
+
+    def seek(self, version: int) -> None:
+        """Go to the prompt that this event of the agent's belongs to, once it is shown."""
+        self._sought = version
 
     @property
     def held(self) -> int:
@@ -145,6 +151,10 @@ class Conversation(Following):
                 there = self._shown[oldest or 0]
                 self.call_after_refresh(there.scroll_visible, animate=False, top=True)
             self._shown = dict(sorted({**self._shown, **new}.items()))
+            found = place_of(self._sought or 0, list(self._shown))
+            if found is not None:
+                there, self._sought = list(self._shown.values())[found], None
+                self.call_after_refresh(there.scroll_visible, animate=False, top=True)
         working = [one for one in exchanges if one.outcome == "running"]
         waiting = sum(one.outcome == "waiting" for one in exchanges)
         self.border_subtitle = content(
@@ -162,6 +172,18 @@ def _about(agent: str, exchange: Exchange, reports: Reports) -> Reports:
     """The reports that belong to it."""
     names = {aside.agent or agent for aside in exchange.asides}
     return {name: reports[name] for name in names if name in reports}
+
+
+def place_of(version: int, prompts: Sequence[int]) -> int | None:
+    """Where, among prompts in their order, the one is that an event belongs to."""
+    return next((n for n in reversed(range(len(prompts))) if prompts[n] <= version), None)
+
+
+def whole(one: Exchange, agent: str, reports: Reports) -> Content:
+    """A prompt and all that came of it, as one text to read."""
+    answer = content(shown(one.answer)) if one.answer else None
+    parts = (said(one), used(one, agent), answer, beside(one, agent, reports))
+    return Content("\n").join([*filter(None, parts), Content()])
 
 
 def said(one: Exchange) -> Content:

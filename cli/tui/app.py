@@ -13,6 +13,7 @@ from cli.client.client import LOST, CallFailed, Client, State
 from cli.tui.agent_slash import add_agents
 from cli.tui.drafting import DraftMode, found_at_start
 from cli.tui.help import HelpScreen
+from cli.tui.here import in_app
 from cli.tui.mind import MindMode
 from cli.tui.mode import Mode
 from cli.tui.palette import SlashProvider
@@ -44,7 +45,7 @@ class ChatApp(App[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Stop, back", show=False),
         Binding("ctrl+t", "toggle_theme", "Light or dark", show=False),
-        Binding("ctrl+o,f4", "app.switch_mode('agent')", "Agent"),
+        Binding("ctrl+o,f4", "app.enter('agent')", "Agent"),
         Binding("f1", "help", "Help", key_display="F1"),
         Binding("ctrl+q", "quit", "Quit", show=False, priority=True),
     ]
@@ -62,6 +63,7 @@ class ChatApp(App[None]):
         self.add(self.drafting)
         add_agents(self.slash, self.drafting)
         self.disconnected: Content | None = None
+        self.store_away: Content | None = None
         self.taking = False
         """Whether a line that was typed is being taken."""
 
@@ -96,7 +98,10 @@ class ChatApp(App[None]):
         """
         if self.client.state != "connected":
             raise CallFailed(LOST, NOT_CONNECTED)
-        return await self.client.call(method, **params)
+        try:
+            return await self.client.call(method, **params)
+        except CallFailed as failed:
+            raise CallFailed(failed.code, in_app(failed.sentence), failed.data) from failed
 
     async def attempt(self, doing: Awaitable[T]) -> T | None:
         """Do something; when a call fails, say why, and go on."""
@@ -118,24 +123,40 @@ class ChatApp(App[None]):
 
     async def _listen(self) -> None:
         async for method, params in self.client.notifications():
+            if method == "store_status":
+                await self._store(params)
             for mode in self.parts.values():
                 if mode.is_mounted:
                     await self.attempt(mode.told(method, params))
 
+    async def _store(self, told: dict[str, Any]) -> None:
+        """Say that the store is away; catch up when it is back."""
+        before, self.store_away = self.store_away, None
+        if told["away"]:
+            self.store_away = content("The store is away. ", shown(told["reason"] or ""))
+        await self._stand_anew("The store is back." if before and not told["away"] else "")
+
     async def on_reached(self, event: Reached) -> None:
         """Say that the connection is gone; catch up when it is back."""
         before = self.disconnected
-        self.disconnected = None
+        self.disconnected = self.store_away = None
         if event.state == "reconnecting":
             self.disconnected = content("Not connected: trying again… ", shown(event.sentence))
         elif event.state == "closed":
             self.disconnected = content(
                 "The connection is closed: quit with ctrl+q. ", event.sentence
             )
-        self.mode.draw_title()
-        if event.state == "connected" and before is not None:
-            self.tell("Connected again.")
-            await self.attempt(self.mode.caught_up())
+        back = event.state == "connected" and before is not None
+        await self._stand_anew("Connected again." if back else "")
+
+    async def _stand_anew(self, back: str) -> None:
+        """Show how things stand; where something is back, say so, and read all anew."""
+        if back:
+            self.tell(back)
+        for mode in self.parts.values():  # those that are not looked at have missed as much
+            mode.draw_title()
+            if back and mode.is_mounted:
+                await self.attempt(mode.caught_up())
 
     # lines
 
@@ -171,6 +192,10 @@ class ChatApp(App[None]):
         return True
 
     # keys
+
+    async def action_enter(self, name: str) -> None:
+        """Go to a mode."""
+        await self.attempt(self.enter(name))
 
     async def action_leave(self) -> None:
         """Stop what goes on, leave the past, or go back to the line."""

@@ -17,23 +17,30 @@ from cli.tui.texts import FAINT, content, one_line, shown
 
 
 class Reading(ModalScreen[None]):
-    """A text to scroll through."""
+    """A text to scroll through, or several below each other, of which one is gone to."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,enter", "dismiss", "Close", key_display="esc"),
     ]
 
-    def __init__(self, title: str, text: Content | str) -> None:
+    def __init__(self, title: str, *texts: Content | str, at: int = 0) -> None:
         super().__init__()
-        self._title = title
-        self._text = content(shown(text)) if isinstance(text, str) else text
+        self._title, self._at = title, at
+        self._texts = [content(shown(text)) if isinstance(text, str) else text for text in texts]
 
     def compose(self) -> ComposeResult:
-        """One long text."""
+        """All of it."""
         with VerticalScroll(classes="dialog") as dialog:
             dialog.border_title = content(one_line(self._title))
-            yield Static(self._text, markup=False, id="text")
+            for text in self._texts:
+                yield Static(text, markup=False, classes="text")
         yield Footer(compact=True, show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Begin where somebody wants to read."""
+        if self._at:
+            there = self.query(".text")[self._at]
+            self.call_after_refresh(there.scroll_visible, animate=False, top=True)
 
 
 class Found(ModalScreen[Hit | None]):

@@ -1,6 +1,5 @@
 """The mode for a drafted agent: what was said, what it does, who else is at work."""
 
-import asyncio
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
@@ -14,9 +13,12 @@ from cli.tui.agent_list import Agents
 from cli.tui.agent_places import Place
 from cli.tui.agent_shapes import Draft, Exchange, Member, Report
 from cli.tui.agent_talk import Talk
-from cli.tui.agent_transcript import Conversation, ended
+from cli.tui.agent_transcript import Conversation, ended, place_of, whole
+from cli.tui.dialogs import Reading
 from cli.tui.mode import Mode
-from cli.tui.texts import FAINT, content, count, one_line, shorter
+from cli.tui.soon import Soon
+from cli.tui.texts import FAINT, content, one_line, shorter
+from domain.sentences import count
 
 if TYPE_CHECKING:
     from cli.tui.app import ChatApp
@@ -30,12 +32,7 @@ MOST_TURNS = 200
 NEWEST = 8
 """Prompts that are read again when something has happened."""
 
-DEBOUNCE = 0.05
-"""Seconds in which further news are shown together."""
-
 NOBODY = "Nobody is drafted: /draft ROLE drafts somebody to talk with, /roles lists the roles."
-
-NO_INTERRUPTING = "A turn ends by itself: /undraft ends the conversation, /kill NAME a worker."
 
 _TELLING = frozenset({"turn", "answer", "error", "lifecycle", "result"})
 """Notices after which figures, workers or what the log has are others."""
@@ -57,16 +54,16 @@ class DraftMode(Mode):
             "The agent",
             (
                 ("ctrl+o f4", "to the mind; the agent goes on"),
+                ("escape ctrl+x", "stop the answer; what waits is answered next,"),
+                ("", "unless /withdraw takes it back"),
                 ("ctrl+l f3", "show or hide the agents at work"),
-                ("", "no key interrupts a turn: /undraft ends the talk,"),
-                ("", "/kill NAME a worker, /withdraw takes back a"),
-                ("", "prompt that waits"),
             ),
         ),
     )
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+x", "stop", "Stop", priority=True),
         Binding("ctrl+l,f3", "agents", "Agents", priority=True),
-        Binding("ctrl+o,f4", "app.switch_mode('mind')", "Mind", priority=True),
+        Binding("ctrl+o,f4", "app.enter('mind')", "Mind", priority=True),
     ]
 
     def __init__(self) -> None:
@@ -81,11 +78,10 @@ class DraftMode(Mode):
         self._members: tuple[Member, ...] = ()
         self._reports: dict[str, Report] = {}
         self._turns = TURNS
-        self._lost = False
+        self._lost = self._stoppable = False
         self._wanted = 0
-        self._reading = False
-        self._stale = False
-        self._drawing = False
+        self._reading = Soon(self, self._read)
+        self._drawing = Soon(self, self._draw)
 
     def panes(self) -> ComposeResult:
         """The conversation, and the agents beside it."""
@@ -106,19 +102,12 @@ class DraftMode(Mode):
         between = " | " if len(whom) + 3 + len(figures) <= room else "\n"
         return content(whom, between, figures)
 
-    def on_resize(self) -> None:
-        """The title has room for another line, or none."""
-        self.draw_title()
-
     def on_mount(self) -> None:
         """Begin to listen."""
         self.chat.client.on_state(self._reached)
         self.add_class("-listed")
         self.draw_title()
         self.tell("")
-
-    def on_screen_resume(self) -> None:
-        """Show what has happened while another mode was looked at."""
         self.want(self._turns)
 
     def _reached(self, state: State, _: str) -> None:
@@ -134,25 +123,19 @@ class DraftMode(Mode):
     @property
     def settled(self) -> bool:
         """Whether everything that was wanted is shown."""
-        return not self._reading and not self._drawing
+        return not self._reading.busy and not self._drawing.busy
 
     def want(self, turns: int = NEWEST) -> None:
         """Read figures, agents and the newest turns, soon."""
         self._wanted = max(self._wanted, turns)
-        if not self._reading and self.is_mounted:
-            self._reading = True
-            self.run_worker(self._read())
+        if self.is_mounted:
+            self._reading.ask()
 
     async def _read(self) -> None:
-        try:
-            while self._wanted:
-                await asyncio.sleep(DEBOUNCE)
-                turns, self._wanted = self._wanted, 0
-                if self.chat.client.state == "connected":
-                    await self.chat.attempt(self._look(turns))
-                self._draw_soon()
-        finally:
-            self._reading = False
+        turns, self._wanted = self._wanted, 0
+        if self.chat.client.state == "connected":
+            await self.chat.attempt(self._look(turns))
+        self._drawing.ask()
 
     async def _look(self, turns: int) -> None:
         status = await self.chat.call("get_draft_status")
@@ -213,23 +196,6 @@ class DraftMode(Mode):
             self.tell(f"{ended(report)} ctrl+o goes to the mind.")
         self.want()
 
-    def _draw_soon(self) -> None:
-        """Show what came in the last moments at once: pieces may be as small as a letter."""
-        self._stale = True
-        if not self._drawing:
-            self._drawing = True
-            self.run_worker(self._draw_on())
-
-    async def _draw_on(self) -> None:
-        """Draw; one after the other, so that nothing is put there twice."""
-        try:
-            while self._stale:
-                await asyncio.sleep(DEBOUNCE)
-                self._stale = False
-                await self._draw()
-        finally:
-            self._drawing = False
-
     async def _draw(self) -> None:
         exchanges = self.talk.exchanges
         hint = content((NOBODY if self.draft is None else _hint(self.draft), FAINT))
@@ -237,6 +203,9 @@ class DraftMode(Mode):
         gone = [self._reports[name] for name in self._workers() if name in self._reports]
         self.query_one(Agents).put(self._members, gone)
         self.draw_title()
+        if self._stoppable != self.busy:
+            self._stoppable = self.busy
+            self.refresh_bindings()
 
     # what is told
 
@@ -248,7 +217,7 @@ class DraftMode(Mode):
             if kind in _TELLING or (kind == "prompt" and not ours):
                 self.want()
             if ours:
-                self._draw_soon()
+                self._drawing.ask()  # pieces may be as small as a letter
                 self._say_elsewhere(kind)
             elif kind == "result" and params["sessionId"] not in _sent_out(self.talk.exchanges):
                 name, said = one_line(params["sessionId"]), shorter(params.get("content") or "", 90)
@@ -277,6 +246,40 @@ class DraftMode(Mode):
         self.query_one(Conversation).follow()
         return True
 
+    async def stop(self) -> None:
+        """Stop the answer that the agent is at.
+
+        Raises:
+            CallFailed: it is at none, or can't be asked now.
+        """
+        self.tell("Stopping…")
+        asked = {"sessionId": self.talk.agent, "turn": self.talk.turn}
+        done = await self.chat.call("stop_turn", **(asked if self.draft is not None else {}))
+        stopped = done["outcome"] == "stopped"
+        how = "Stopped." if stopped else "It had ended before it could be stopped."
+        self.tell(f"{how} What waited is answered now." if done["waiting"] else how)
+        self.want()
+
+    async def look_at(self, agent: str, version: int) -> None:
+        """Go to what was said to an agent at a moment: here, or, of others, in a page to read.
+
+        Raises:
+            CallFailed: nobody can say.
+        """
+        if self.draft is not None and agent == self.draft.agent:
+            await self.chat.enter(self.NAME)
+            self._turns = MOST_TURNS
+            self.query_one(Conversation).seek(version)
+            self.want(MOST_TURNS)
+            return
+        report = await self.report_of(agent)
+        read = await self.chat.call("agent_transcript", agentId=agent, count=MOST_TURNS)
+        found = [Exchange.of(turn) for turn in read["turns"]]
+        reports = {agent: report} if report is not None else {}
+        pages = [whole(one, agent, reports) for one in found]
+        there = place_of(version, [one.prompt for one in found]) or 0
+        await self.chat.push_screen(Reading(f"Said to {agent}", *pages, at=there))
+
     async def drafted(self, data: dict[str, Any]) -> None:
         """Somebody was drafted: go there."""
         draft = Draft.of(data)
@@ -287,10 +290,24 @@ class DraftMode(Mode):
     # keys
 
     async def pressed_escape(self) -> bool:
-        """A turn can't be stopped; say what can be done."""
-        if self.talk.running and self.draft is not None:
-            self.tell(NO_INTERRUPTING)
-        return False
+        """Stop the turn that goes on."""
+        if self.busy:
+            self.chat.begin(self.stop)
+        return self.busy
+
+    def action_stop(self) -> None:
+        """Stop the turn that goes on."""
+        self.chat.begin(self.stop)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Ctrl+x cuts, where there is nothing to stop."""
+        del parameters
+        return self.busy if action == "stop" else True
+
+    @property
+    def busy(self) -> bool:
+        """Whether the drafted agent is answering."""
+        return self.draft is not None and self.talk.running
 
     def action_agents(self) -> None:
         """Show the list of agents, or hide it."""

@@ -10,8 +10,9 @@ from textual.message import Message
 from textual.widgets import Static
 
 from cli.tui.shapes import Draft, newest_first
-from cli.tui.texts import content, count, shown
+from cli.tui.texts import content, shown
 from cli.tui.transcript import Written
+from domain.sentences import count
 
 _COLUMN = 34
 """Cells that a draft wants at least."""

@@ -23,7 +23,7 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
             ("enter", "send the line"),
             ("ctrl+j", "a new line in the message"),
             ("tab", "complete a command; else the next pane"),
-            ("escape", "stop a run; else return to now; else back to the line"),
+            ("escape", "stop a run or an answer; else return to now; else to the line"),
             ("ctrl+p", "command palette"),
             ("ctrl+t", "light or dark"),
             ("f1", "this help"),

@@ -14,10 +14,11 @@ from cli.tui.drafts import Drafts, lines_of
 from cli.tui.mind_view import ALL, EXCHANGES, Reader, View, touched_by
 from cli.tui.mind_work import Work
 from cli.tui.mode import Mode
-from cli.tui.texts import content, count, duration, iterations_ago, money, one_line, shorter, tokens
+from cli.tui.texts import content, duration, iterations_ago, money, one_line, shorter, tokens
 from cli.tui.thoughts import Thoughts
 from cli.tui.timeline import Timeline
 from cli.tui.transcript import Transcript
+from domain.sentences import count
 
 PAST = "This is the past, which can only be read: /fork NAME branches off here, escape is now."
 
@@ -73,6 +74,8 @@ class MindMode(Mode):
         self.reader = Reader(self)
         self.work = Work(self)
         self._subscription: Any = None
+        self._heard: str | None = None
+        """The session that the subscription is about."""
 
     @property
     def session(self) -> str:
@@ -130,7 +133,8 @@ class MindMode(Mode):
         self.view = View(session, version)
         line = self.query_one(Timeline)
         if other:
-            self.reader.exchanges = EXCHANGES
+            self.reader.forget()
+            await self.query_one(Drafts).put(())  # none of them can be accepted here
             line.forget()
             self.work = Work(self)
             await self._subscribe()
@@ -160,20 +164,26 @@ class MindMode(Mode):
     async def caught_up(self) -> None:
         """Read everything anew."""
         self.reader.want(*ALL)
-        if self._subscription is None:
+        if self._heard != self.session:
             await self.chat.attempt(self._subscribe())
 
     async def _subscribe(self) -> None:
-        before, self._subscription = self._subscription, None
+        """Hear of this session, and of another one no more: in this order, to miss nothing."""
+        session, before = self.session, self._subscription
+        answer = await self.chat.call("subscribe", session=session)
+        self._subscription, self._heard = answer["subscription"], session
         if before is not None:
             await self.chat.call("unsubscribe", subscription=before)
-        answer = await self.chat.call("subscribe", session=self.session)
-        self._subscription = answer["subscription"]
 
     async def told(self, method: str, params: dict[str, Any]) -> None:
         """Show what an event touches, and how an iteration goes on."""
         if method == "run_progress":
             await self.work.told(params)
+        elif method == "cut_off" and params.get("subscription") == self._subscription:
+            # such as a store that was put back: what it holds now is shown from now on
+            self._subscription = self._heard = None
+            self.tell(params.get("reason") or "", refused=True)
+            await self.caught_up()
         elif method == "event" and params.get("session") == self.session:
             touched = touched_by(params.get("kind") or "")
             self.reader.want(*(touched if self.view.at is None else ("status", "timeline")))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from cli.tui.drafts import Drafts, sentence_of
 from cli.tui.shapes import Draft, Happened, Status, Thought, Turn
+from cli.tui.soon import Soon
 from cli.tui.thoughts import Thoughts
 from cli.tui.timeline import PAGE, Timeline
 from cli.tui.transcript import Awaiting, Transcript
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
 Part = Literal["status", "history", "drafts", "thoughts", "timeline"]
 
 ALL: tuple[Part, ...] = ("status", "history", "drafts", "thoughts", "timeline")
-
-DEBOUNCE = 0.05
-"""Seconds in which further news are shown together."""
 
 EXCHANGES = 12
 """Accepted exchanges that are fetched at first, and each time somebody scrolls to the top."""
@@ -64,7 +62,7 @@ class Reader:
     def __init__(self, mode: "MindMode") -> None:
         self._mode = mode
         self._wanted: set[Part] = set()
-        self._reading = False
+        self._soon = Soon(mode, self._read)
         self.exchanges = EXCHANGES
         self.now: Status | None = None
         """The session as it is now."""
@@ -76,23 +74,20 @@ class Reader:
     @property
     def settled(self) -> bool:
         """Whether everything that was asked for is on the screen."""
-        return not self._reading and not self._wanted
+        return not self._soon.busy
+
+    def forget(self) -> None:
+        """Another session is looked at: what was read is not so there."""
+        self.exchanges, self.now, self.seen, self.drafts = EXCHANGES, None, None, ()
 
     def want(self, *parts: Part) -> None:
         """Read these soon."""
         self._wanted |= set(parts)
-        if not self._reading:
-            self._reading = True
-            self._mode.run_worker(self._read())
+        self._soon.ask()
 
     async def _read(self) -> None:
-        try:
-            while self._wanted:
-                await asyncio.sleep(DEBOUNCE)
-                parts, self._wanted = self._wanted, set()
-                await self._mode.chat.attempt(self._read_parts(parts))
-        finally:
-            self._reading = False
+        parts, self._wanted = self._wanted, set()
+        await self._mode.chat.attempt(self._read_parts(parts))
 
     async def _read_parts(self, parts: set[Part]) -> None:
         view = self._mode.view

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cli.client.client import CallFailed
 from cli.tui.drafts import Drafts
+from cli.tui.here import in_app
+from cli.tui.soon import Soon
 
 if TYPE_CHECKING:
     from cli.tui.mind import MindMode
@@ -35,7 +37,7 @@ class Work:
         self.latency: float | None = None
         """Milliseconds that the last iteration took."""
         self._text = ""
-        self._drawing = False
+        self._writing = Soon(mode, self._write)
 
     def begin(self, mode: Literal["observe", "background"], iterations: int | None = None) -> None:
         """Start a run, without waiting for its end."""
@@ -57,7 +59,7 @@ class Work:
             reason, detail = ended["reason"], ended.get("detail")
             sentence = _ENDED.get(reason, f"The run ended: {reason}.")
             bad = reason == "failed"
-            self._tell(f"{detail} {sentence}" if bad and detail else sentence, refused=bad)
+            self._tell(f"{in_app(detail)} {sentence}" if bad and detail else sentence, refused=bad)
         finally:
             self.running = False
             self.iteration = None
@@ -92,7 +94,7 @@ class Work:
             await self._write()
         elif kind == "text":
             self._text = (self._text + text)[-SHOWN:]
-            self._write_soon()
+            self._writing.ask()  # pieces may be as small as a letter
             return
         elif kind in {"retry", "problem"}:
             self._mode.tell(text or "The mind did not answer: it is asked again.", refused=True)
@@ -103,13 +105,7 @@ class Work:
             await self._mode.query_one(Drafts).write(None)
         self._mode.reader.want("status")
 
-    def _write_soon(self) -> None:
-        """Show what came in the last moments at once: pieces may be as small as a letter."""
-        if not self._drawing:
-            self._drawing = True
-            self._mode.set_timer(0.05, self._write)
-
     async def _write(self) -> None:
-        self._drawing = False
-        if self.iteration is not None and self._mode.view.at is None:
+        shown = self._mode.work is self and self._mode.view.at is None
+        if self.iteration is not None and shown:
             await self._mode.query_one(Drafts).write(f"iteration {self.iteration} …", self._text)

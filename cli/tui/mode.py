@@ -1,5 +1,6 @@
 """A mode: one way to use the app, on a screen of its own, with a line to type in."""
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import on
@@ -58,13 +59,13 @@ class Mode(Screen[None]):
         """What stands beside the state of the connection."""
         return Content()
 
+    @abstractmethod
     async def say(self, text: str) -> bool:
         """Take a message; False leaves it in the line.
 
         Raises:
             CallFailed: it was refused, and stays in the line as well.
         """
-        raise NotImplementedError
 
     async def told(self, method: str, params: dict[str, Any]) -> None:
         """Hear a notification; every mode hears all of them."""
@@ -94,11 +95,17 @@ class Mode(Screen[None]):
         yield Prompt(self.chat.slash, self.PLACEHOLDER)
         yield Footer(compact=True, show_command_palette=False)
 
+    def on_resize(self) -> None:
+        """The title has room for more, or for less."""
+        self.draw_title()
+
     @property
     def state_of_connection(self) -> str:
         """Who this is, and whether anybody listens."""
         states = {"connected": "● Connected", "reconnecting": "○ Not connected"}
         state = states.get(self.chat.client.state, "○ Closed")
+        if self.chat.store_away and self.chat.client.state == "connected":
+            state = "○ Store away"
         return f"Logosphere {state}" if self.size.width >= 80 else state
 
     def draw_title(self) -> None:
@@ -107,7 +114,7 @@ class Mode(Screen[None]):
             return
         state = self.state_of_connection
         line = content((state, "bold"), self.title_line())
-        said = self.chat.disconnected or self.banner()
+        said = self.chat.disconnected or self.chat.store_away or self.banner()
         before, self._drawn = self._drawn, (line, said)
         if before[0] != line:
             taller = line.plain.count("\n") != before[0].plain.count("\n")

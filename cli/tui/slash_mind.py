@@ -10,8 +10,10 @@ from textual.content import Content
 from cli.tui.dialogs import Found, Reading
 from cli.tui.shapes import Hit, Thought
 from cli.tui.slash import Slash
-from cli.tui.texts import FAINT, content, count, one_line, shown
+from cli.tui.texts import FAINT, content, one_line, shown
 from cli.tui.thoughts import thoughts_text
+from domain.sentences import count
+from domain.streams import agent_of, family_of
 
 if TYPE_CHECKING:
     from cli.tui.app import ChatApp
@@ -60,6 +62,8 @@ async def _fork(chat: "ChatApp", rest: str) -> None:
 async def _switch(chat: "ChatApp", rest: str) -> None:
     if rest:
         await chat.mind.switch(rest)
+        if chat.mode is not chat.mind:
+            chat.tell(f"The mind's session is {rest} now: ctrl+o goes there.")
         return
     found = await chat.call("sessions")
     names = ", ".join(one_line(session["id"]) for session in found["sessions"])
@@ -88,7 +92,10 @@ async def _search(chat: "ChatApp", rest: str) -> None:
 
 
 async def _go(chat: "ChatApp", hit: Hit) -> None:
-    """Look at the moment where something was found."""
+    """Look at the moment where something was found, or at the agent that it was said to."""
+    if family_of(hit.session) == "agent":
+        await chat.drafting.look_at(agent_of(hit.session), hit.version)
+        return
     if chat.mode is not chat.mind:
         await chat.enter(chat.mind.NAME)
     await chat.mind.look(hit.session, hit.version)
@@ -201,7 +208,7 @@ OF_MINDS = (
     Slash("fork", "NAME", "Branch off at the moment that is looked at, and go on there.", _fork),
     Slash("switch", "[NAME]", "Go to another session; without a name, list them.", _switch),
     Slash("new", "NAME [MESSAGE]", "Begin another session.", _new),
-    Slash("search", "WORDS", "Find what was said in all sessions, and go there.", _search),
+    Slash("search", "WORDS", "Find what was said to minds and agents, and go there.", _search),
     Slash("export", "[markdown|jsonl] FILE", "Write the session to a new file.", _export),
     Slash("context", "", "What stands in the next prompt, and why.", _context),
     Slash("thoughts", "", "The newest thoughts, at full length.", _thoughts),

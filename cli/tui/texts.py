@@ -6,6 +6,7 @@ from typing import Any, Literal
 from textual.content import Content
 
 from cli.output import safe
+from domain.sentences import count
 
 Part = str | Content | tuple[str, str]
 """A piece of a line: plain, or with a style (theme variables, never fixed colours)."""
@@ -35,11 +36,6 @@ def shorter(text: str, room: int, *, keep: Literal["begin", "end"] = "begin") ->
 def content(*parts: Part) -> Content:
     """A line of pieces: nothing in them is read as markup."""
     return Content.assemble(*parts)
-
-
-def count(number: int, noun: str) -> str:
-    """``3 drafts``."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def iterations_ago(age: int) -> str:

@@ -5,12 +5,13 @@ from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 from textual.app import ComposeResult
-from textual.containers import Vertical, VerticalScroll
-from textual.message import Message
+from textual.containers import Vertical
 from textual.widgets import Markdown, Static
 
+from cli.tui.following import Following
 from cli.tui.shapes import Turn
-from cli.tui.texts import FAINT, content, count, shown
+from cli.tui.texts import FAINT, content, shown
+from domain.sentences import count
 
 
 def parser() -> MarkdownIt:
@@ -69,32 +70,13 @@ class Asked(Vertical):
         yield Static(content((self.awaiting.stands, FAINT)), id="stands", markup=False)
 
 
-class Transcript(VerticalScroll):
-    """Follows the end, unless somebody has scrolled up."""
-
-    class WantsMore(Message):
-        """The oldest exchange that is shown has been scrolled to."""
+class Transcript(Following):
+    """All exchanges of a session that were fetched."""
 
     def __init__(self) -> None:
-        super().__init__(id="transcript")
-        self.border_title = "Transcript"
+        super().__init__("transcript", "Transcript")
         self._turns: tuple[Turn, ...] = ()
-        self._follows = True
         self._awaiting: Awaiting | None = None
-
-    def follow(self) -> None:
-        """Go to the end, and stay there."""
-        self._follows = True
-        self.scroll_end(animate=False)
-
-    def on_mount(self) -> None:
-        """Stay at the end when texts grow, which Markdown does after a while."""
-        self.watch(self, "virtual_size", self.on_resize)
-
-    def on_resize(self) -> None:
-        """Stay at the end, unless somebody has scrolled up."""
-        if self._follows:
-            self.scroll_end(animate=False, immediate=True)
 
     @property
     def held(self) -> int:
@@ -135,11 +117,3 @@ class Transcript(VerticalScroll):
             await shown_one.remove()
         if now is not None:
             await self.mount(Asked(now))
-
-    def watch_scroll_y(self, old: float, new: float) -> None:
-        """At the top, ask for what was said before."""
-        super().watch_scroll_y(old, new)
-        if new != old:
-            self._follows = new >= self.max_scroll_y
-        if new <= 0 < old:
-            self.post_message(self.WantsMore())

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from commands.agents.harness import Harness
+from commands.agents.ledger import said_at
 from commands.agents.tools import Permission, Tool
 from commands.agents.wishes import Note
 from commands.handle import handle
@@ -15,7 +16,7 @@ from domain.actors import Actor
 from domain.agent_errors import NoSuchAgent, NotPermitted
 from domain.agents import Agent
 from domain.errors import BadText, Refused
-from domain.events import AgentDrafted, PeerAnswered, PeerAsked, TurnCompleted, TurnFailed
+from domain.events import AgentDrafted, PeerAnswered, PeerAsked, TurnCompleted
 from domain.log import Log
 from domain.streams import agent_stream
 
@@ -214,10 +215,7 @@ class _Desk:
         prompt = await self._harness.submit(agent, text, sender=self._caller)
         await self._note(PeerAsked(agent=agent, prompt=prompt, text=text))
         end = await self._harness.answered(agent, prompt)
-        whole = isinstance(end, TurnCompleted)
-        said = end.text if isinstance(end, TurnCompleted) else ""
-        if isinstance(end, TurnFailed):
-            said = end.detail
+        whole, said = isinstance(end, TurnCompleted), said_at(end)
         await self._note(PeerAnswered(agent=agent, prompt=prompt, text=said, failed=not whole))
         if not whole:
             raise Refused(said or f"{agent} gave no answer.")

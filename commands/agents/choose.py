@@ -1,4 +1,4 @@
-"""From an agent to what answers its turns. What is missing is said before anything is asked."""
+"""From the name of a model to what answers turns. What is missing is said before it is asked."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,29 +13,23 @@ from commands.minds.hosted import HostedMind
 from commands.minds.local import LocalMind
 from commands.minds.mind import MindUnavailable
 from commands.minds.names import check_name
-from domain.agents import Agent
 
 CLAUDE = "claude:"
 """How the names of models begin that are Claude Code's own."""
 
 
-def make_backend(agent: Agent, env: Mapping[str, str]) -> Backend:
-    """What answers an agent's turns; heavy libraries are loaded at its first one.
+def make_backend(name: str, env: Mapping[str, str]) -> Backend:
+    """What answers the turns of an agent; heavy libraries are loaded at its first one.
 
     Args:
-        agent: whose model is ``claude:NAME``, or has one of the forms in
+        name: of its model: ``claude:NAME``, or one of the forms in
             :data:`commands.minds.names.FORMS`.
         env: the environment; keys are read from here and nowhere else.
 
     Raises:
-        BadSetting: the name of its model has none of the forms.
+        BadSetting: the name has none of the forms.
         BackendUnavailable: a key, a package, a file or the weights are missing.
     """
-    return backend_named(agent.drafted.model, env)
-
-
-def backend_named(name: str, env: Mapping[str, str]) -> Backend:
-    """As :func:`make_backend`, by the name of the model."""
     if name.startswith(CLAUDE):
         from commands.agents.claude import ClaudeBackend  # noqa: PLC0415 — an extra
 

@@ -28,7 +28,7 @@ from claude_agent_sdk import (
 
 from commands.agents.backend import Answer, Ask, BackendUnavailable, SessionGone, TurnBroke
 from commands.agents.claude_messages import PREFIX, SERVER, Listener, Took, took_so_far
-from commands.agents.claude_process import FLUSH, ClaudeProcess, environment, executable
+from commands.agents.claude_process import FLUSH, GRACE, ClaudeProcess, environment, executable
 from commands.agents.tools import Tool
 from domain.errors import Broken, LogosphereError
 
@@ -57,7 +57,7 @@ class ClaudeTurn:
             None if self._resumed else self._session,
             None if self._resumed else Took(),
         )
-        self._stopped = False
+        self._prompted = self._stopped = False
 
     async def answer(self) -> Answer:
         """Answer the prompt.
@@ -79,10 +79,11 @@ class ClaudeTurn:
                 self._listener.look,
             )
             client = ClaudeSDKClient(self._options(), transport=process)
+            conversing = asyncio.create_task(self._converse(client, process))
             try:
-                await self._converse(client, process)
+                await asyncio.shield(conversing)
             except asyncio.CancelledError:
-                process.hurry()
+                await self._part(conversing, process)
                 raise
             except LogosphereError:
                 raise
@@ -94,12 +95,28 @@ class ClaudeTurn:
                 await _end(client, process)
         return self._whole()
 
+    async def _part(self, conversing: "asyncio.Task[None]", process: ClaudeProcess) -> None:
+        """Let it note that it was stopped, and say what it took; it may have no time for that."""
+        self._stopped = True
+        try:
+            if self._prompted:
+                await process.interrupt()
+                await asyncio.wait({conversing}, timeout=GRACE)
+        finally:
+            conversing.cancel()
+            conversing.add_done_callback(lambda late: late.cancelled() or late.exception())
+            if self._listener.result is None:
+                process.hurry()
+            else:
+                process.patience = GRACE
+
     async def _converse(self, client: ClaudeSDKClient, process: ClaudeProcess) -> None:
         await client.connect()
         if self._resumed:
             usage = await process.request("get_usage", USAGE, skip_behaviors=True)
             self._listener.before = took_so_far(usage)
         await client.query(self._ask.prompt)
+        self._prompted = True
         with suppress(TimeoutError):
             async with (
                 asyncio.timeout(None) as bound,

@@ -6,13 +6,13 @@ from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any
 
 from commands.agents.ledger import HARNESS, Ledger
-from commands.agents.wishes import EndWork, Kill, Note, Undraft, still_there
+from commands.agents.wishes import EndWork, Kill, Note, Undraft, at_work, still_there
 from domain.actors import Actor
 from domain.agent_errors import AgentHasEnded
 from domain.agents import Agent, Report
-from domain.errors import Refused
 from domain.events import WorkerDispatched, WorkerKilled, WorkerReported
 from domain.events.agents import Ended
+from domain.sentences import cost, count
 from domain.streams import agent_stream
 
 _REPORTS = ("worker.reported", "worker.killed")
@@ -41,14 +41,16 @@ class Endings:
         Raises:
             NoSuchAgent, AgentHasEnded: there is nobody to be undrafted.
         """
-        if still_there(await self._ledger.agent(agent)).way == "work":  # before its turn is stopped
-            raise Refused(f"{agent!r} is at work: end it with mind agent kill {agent}.")
+        stands = still_there(await self._ledger.agent(agent))
+        if stands.way == "work":  # before its turn is stopped
+            raise at_work(stands)
         async with self._ending(agent, "The conversation was ended."):
             wish = Undraft(reason=reason, detail=detail, now=self._ledger.world.now())
             ended = await self._ledger.do(agent, wish)
         await self._end_children(ended)
         await self._tell_parent(ended)
-        text = f"{agent} is undrafted: {ended.completed} turns, ${ended.cost_usd:.4f}."
+        spent = cost(ended.cost_usd, ended.unknown_costs)
+        text = f"{agent} is undrafted: {count(ended.completed, 'turn')}, {spent}."
         self._ledger.say("lifecycle", ended, text)
         self._ledger.status(ended)
         self._ledger.tell_pool()
@@ -127,7 +129,7 @@ class Endings:
             event = WorkerReported(
                 worker=agent.id,
                 status="success",
-                summary=f"The conversation ended after {agent.completed} turns.",
+                summary=f"The conversation ended after {count(agent.completed, 'turn')}.",
                 turns=agent.spent.calls,
                 cost_usd=agent.cost_usd,
                 duration_ms=max(0, (agent.at - agent.begun) // 1000),

@@ -5,11 +5,12 @@ All that it knows stands in the log; what it holds in memory is who runs in this
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
-from typing import Any
+from contextlib import suppress
+from typing import Any, cast
 
 from commands.agents.backend import Backend
 from commands.agents.begin import Wanted, begin
-from commands.agents.ledger import Ledger, TurnEnd
+from commands.agents.ledger import HARNESS, Ledger, TurnEnd, TurnOver
 from commands.agents.notices import Notice
 from commands.agents.recovery import Recovered, recover
 from commands.agents.role_file import checked_model
@@ -18,7 +19,9 @@ from commands.agents.rules import Rules
 from commands.agents.runner import Runner, limits_of
 from commands.agents.tools import Tool
 from commands.agents.wishes import (
+    Happened,
     ResetContext,
+    StopTurn,
     SubmitPrompt,
     WithdrawPrompt,
     still_there,
@@ -29,6 +32,7 @@ from domain.actors import Actor
 from domain.agent_errors import AgentHasEnded
 from domain.agents import Agent
 from domain.errors import Refused
+from domain.events import TurnFailed
 from domain.events.agents import Ended
 from domain.ids import CommandId
 from domain.limits import Limits, used_up
@@ -171,6 +175,7 @@ class Harness:
         Raises:
             AgentHasEnded: it never will.
         """
+        await self._ledger.agent(agent)  # or say that there is none
         while True:
             self._ledger.news[agent].clear()
             stands = await self._ledger.agent(agent)  # first: its end comes after its answers
@@ -180,6 +185,39 @@ class Harness:
             if stands.ended is not None:
                 raise AgentHasEnded(agent, f"{stands.ended.how}, {stands.ended.reason}")
             await self._ledger.heard(agent, self.rules.look)
+
+    async def stop(self, agent: str, *, turn: int | None = None) -> TurnOver:
+        """End the turn that an agent is at, within a second, whichever process runs it.
+
+        The conversation goes on, and what waits is answered next.
+
+        Args:
+            agent: its name.
+            turn: only this turn, if another may be going on by now.
+
+        Returns:
+            How the turn has ended: it may have been faster.
+
+        Raises:
+            NoSuchAgent, AgentHasEnded, NothingChanges: no turn goes on.
+            Refused: it is at work, and can only be killed.
+        """
+        going = (await self._ledger.do(agent, StopTurn(turn=turn))).turn
+        if going is None:
+            raise ValueError("a turn that is to stop was going on")
+        self._runner.stop(agent, going.number)
+        prompt = going.prompt.id
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self.rules.answer):
+                return cast("TurnOver", await self.answered(agent, prompt))
+        end = TurnFailed(
+            turn=going.number,
+            prompt=prompt,
+            reason="stopped",
+            detail="It was stopped; its process did not say what it took.",
+        )
+        await self._ledger.do(agent, Happened(turn=going.number, event=end), by=HARNESS)
+        return cast("TurnOver", await self.answered(agent, prompt))
 
     async def undraft(self, agent: str, *, reason: Ended = "asked") -> Agent:
         """End the conversation with an agent; those that it drafted end with it.
@@ -227,7 +265,8 @@ class Harness:
         return await self._wholly(self._drafted(wanted))
 
     async def ended(self, agent: str) -> Agent:
-        """Wait for the end of an agent."""
+        """Wait for the end of an agent; raises NoSuchAgent."""
+        await self._ledger.agent(agent)  # or say that there is none
         while True:
             self._ledger.news[agent].clear()
             stands = await self._ledger.agent(agent)
@@ -263,8 +302,6 @@ class Harness:
             self._ledger.say("lifecycle", agent, f"{agent.id} is at work for {place}.")
             self._runner.wake(agent.id)
         else:
-            if wanted.parent is None:
-                self._ledger.pool.drafted(agent)
             self._ledger.say("lifecycle", agent, f"{agent.id} is drafted for {place}.")
             self._ledger.status(agent)
         self._ledger.tell_pool()

@@ -18,7 +18,10 @@ from domain.ids import CommandId
 from domain.log import Log
 from domain.streams import agent_stream
 
-TurnEnd = TurnCompleted | TurnFailed | TurnLost | PromptWithdrawn
+TurnOver = TurnCompleted | TurnFailed | TurnLost
+"""How a turn ends that has begun."""
+
+TurnEnd = TurnOver | PromptWithdrawn
 
 _ENDS = ("turn.completed", "turn.failed", "turn.lost", "prompt.withdrawn")
 
@@ -103,6 +106,15 @@ class Ledger:
     def complain(self, agent: str, sentence: str) -> None:
         """Tell what went wrong with an agent that can't even be read."""
         self._tell(Notice("error", agent, "", self.world.now(), sentence))
+
+
+def said_at(end: TurnEnd) -> str:
+    """What a turn ended with: the answer, or why there is none, as far as that was said."""
+    match end:
+        case TurnCompleted(text=text) | TurnFailed(detail=text):
+            return text
+        case _:
+            return ""
 
 
 def sentence_of(error: BaseException) -> str:

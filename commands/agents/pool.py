@@ -1,12 +1,12 @@
 """Who is there: agents that have not ended, and the checks that a new one has to pass."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from commands.agents.rules import Rules
 from domain.agent_errors import DraftIsActive, NoSuchAgent, TooManyAgents
 from domain.agents import Agent
-from domain.errors import Refused
+from domain.errors import NoSuchSession, Refused
 from domain.ids import AgentId, CommandId, SessionId
 from domain.limits import Spent
 from domain.log import Log
@@ -14,14 +14,17 @@ from domain.streams import Stream, agent_of, agent_stream
 
 
 class Pool:
-    """The agents of a log. Those that have ended are remembered as such, for ever."""
+    """The agents of a log.
+
+    What is remembered of them never changes, whoever else writes: that one has ended, and whose
+    draft one is. It takes the room of their names, as many as the log has.
+    """
 
     def __init__(self, log: Log) -> None:
         self._log = log
         self._ended: set[SessionId] = set()
-        self._there: set[SessionId] = set()
-        self._newest: dict[str, AgentId] = {}
-        """The newest draft of each client that was asked for."""
+        self._whose: dict[SessionId, str | None] = {}
+        """The client of each draft that was looked at; None for what is none."""
 
     def agent(self, name: str) -> Agent:
         """An agent as it is now.
@@ -29,17 +32,18 @@ class Pool:
         Raises:
             NoSuchAgent: there is none of that name.
         """
-        stream = agent_stream(name)
-        if stream.id not in self._there:  # a stream never goes
-            if not self._log.exists(stream.id):
-                raise NoSuchAgent(name, map(agent_of, self._log.streams("agent")))
-            self._there.add(stream.id)
-        return self._log.stands(stream)
+        try:
+            return self._log.stands(agent_stream(name))
+        except NoSuchSession:
+            raise NoSuchAgent(name, map(agent_of, self._log.streams("agent"))) from None
 
     def active(self) -> Iterator[Agent]:
         """Agents that can still be spoken to, or are at work, oldest first."""
+        return self._active(lambda _: True)
+
+    def _active(self, wanted: Callable[[SessionId], bool]) -> Iterator[Agent]:
         for stream in self._log.streams("agent"):
-            if stream in self._ended:
+            if stream in self._ended or not wanted(stream):
                 continue
             agent = self._log.stands(Stream[Agent](stream))
             if agent.active:
@@ -59,13 +63,7 @@ class Pool:
 
     def draft_of(self, client: str) -> Agent | None:
         """The newest active draft of a client."""
-        known = self._newest.get(client)  # asked for with every prompt: a look at one agent
-        if known is not None and (agent := self.agent(known)).active:
-            return agent
-        newest = next(iter(reversed(self._drafts(client))), None)
-        if newest is not None:
-            self.drafted(newest)
-        return newest
+        return next(reversed(self._drafts(client)), None)
 
     def cost_of(self, agent: Agent) -> float:
         """Known US dollars of an agent and of all that it has sent out, those at work included."""
@@ -83,12 +81,15 @@ class Pool:
                     return self._log.stands(Stream[Agent](stream))
         return None
 
-    def drafted(self, agent: Agent) -> None:
-        """Take note of the newest draft of a client."""
-        self._newest[agent.drafted.client] = agent.id
-
     def _drafts(self, client: str) -> list[Agent]:
-        return [a for a in self.active() if is_draft(a) and a.drafted.client == client]
+        """The active drafts of a client, oldest first; asked for with every prompt."""
+        found: list[Agent] = []
+        for agent in self._active(lambda stream: self._whose.get(stream, client) == client):
+            whose = agent.drafted.client if is_draft(agent) else None
+            self._whose[agent_stream(agent.id).id] = whose
+            if whose == client:
+                found.append(agent)
+        return found
 
     def check_draft(self, client: str, rules: Rules) -> None:
         """Make sure that a client may draft one more.

@@ -103,10 +103,16 @@ class Roles:
         return known.role
 
 
-def role_directories(store: Path, env: Mapping[str, str]) -> tuple[Path, ...]:
-    """Where roles are looked for: in the store, in the user's settings, among those that ship."""
+def role_directories(store: Path | None, env: Mapping[str, str]) -> tuple[Path, ...]:
+    """Where roles are looked for: in the store, in the user's settings, among those that ship.
+
+    Args:
+        store: its directory; None where it is on a server.
+        env: says where the user's settings are.
+    """
     settings = env.get("XDG_CONFIG_HOME") or str(Path(env.get("HOME") or "~", ".config"))
-    return store / "roles", Path(settings).expanduser() / "mind" / "roles", SHIPPED
+    others = Path(settings).expanduser() / "mind" / "roles", SHIPPED
+    return others if store is None else (store / "roles", *others)
 
 
 class _Known(NamedTuple):

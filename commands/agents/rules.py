@@ -26,5 +26,7 @@ class Rules(NamedTuple):
     conversation: Limits = CONVERSATION
     grace: float = 1.0
     """Seconds that a cancelled turn has to end in before it is left alone."""
+    answer: float = 3.0
+    """Seconds in which the process that runs a turn has to end it when somebody wants it to."""
     look: float = 0.5
     """Seconds between two looks at what other processes did to an agent that is at work."""

@@ -15,8 +15,8 @@ from commands.agents.ledger import HARNESS, Ledger, sentence_of
 from commands.agents.notices import NoticeKind
 from commands.agents.rules import Rules
 from commands.agents.tools import Tool
-from commands.agents.turn import Recordable, Setting, Turn
-from commands.agents.wishes import Happened, StartTurn, SubmitPrompt
+from commands.agents.turn import Setting, Turn
+from commands.agents.wishes import Happened, Recordable, StartTurn, SubmitPrompt
 from commands.handle import Fulfilled
 from commands.holder import is_alive, this_process
 from commands.places import project_of
@@ -26,9 +26,12 @@ from domain.agents import Agent, Report
 from domain.agents import Turn as Going
 from domain.errors import LogosphereError
 from domain.events import TurnCompleted, TurnFailed
+from domain.events.agents import Failure
 from domain.limits import Limits
 
 T = TypeVar("T")
+
+STOPPED: tuple[Failure, str] = ("stopped", "It was stopped.")
 
 
 class Runner:
@@ -59,6 +62,12 @@ class Runner:
         for turn in self._turns.values():
             turn.stop("interrupted", "The harness was closed.")
         await asyncio.gather(*self._pumps.values(), return_exceptions=True)
+
+    def stop(self, name: str, number: int) -> None:
+        """End a turn at once if it goes on here; another process will see that it is to end."""
+        turn = self._turns.get(name)
+        if turn is not None and turn.number == number:
+            turn.stop(*STOPPED)
 
     @asynccontextmanager
     async def ending(self, name: str, detail: str) -> AsyncIterator[None]:
@@ -217,9 +226,11 @@ class Runner:
     ) -> Turn:
         """A turn with everything around it."""
 
-        async def gone() -> bool:
+        async def over() -> tuple[Failure, str] | None:
             now = await self._ledger.agent(agent.id)
-            return now.turn is None or now.turn.number != number
+            if now.turn is None or now.turn.number != number:
+                return "interrupted", "It was ended by somebody else."
+            return STOPPED if now.turn.stopping else None
 
         def tell(kind: NoticeKind, text: str = "", **data: Any) -> None:
             self._ledger.say(kind, agent, text, **data)
@@ -240,7 +251,7 @@ class Runner:
                 limits_of(agent, self._rules),
                 record,
                 tell,
-                gone,
+                over,
                 self._rules,
                 lambda: desk is not None and desk.report is not None,
                 lambda: self._delegated(agent.id),

@@ -8,6 +8,9 @@ Permission = Literal["agent-draft", "projects-list", "projects-create"]
 
 PERMISSIONS: tuple[Permission, ...] = ("agent-draft", "projects-list", "projects-create")
 
+RESULT = 100_000
+"""Characters of a tool's result from which on it is cut short."""
+
 
 class Outcome(NamedTuple):
     """What a tool said."""
@@ -30,3 +33,10 @@ class Tool(NamedTuple):
     that it raises is told to the model as a sentence."""
     permission: Permission | None = None
     """What a role needs to be given it; None where every role may."""
+
+
+def bounded(text: str) -> str:
+    """The result of a tool, or its arguments, as the model is shown them and as they are kept."""
+    if len(text) <= RESULT:
+        return text
+    return f"{text[:RESULT]}… ({len(text) - RESULT:,} characters more)"

@@ -3,9 +3,9 @@
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from commands.agents.arguments import checked
 from commands.agents.backend import (
@@ -26,7 +26,10 @@ from commands.agents.backend import (
 )
 from commands.agents.ledger import sentence_of
 from commands.agents.rules import Rules
-from commands.agents.tools import Outcome, Tool
+from commands.agents.tally import Tally
+from commands.agents.tools import Outcome, Tool, bounded
+from commands.agents.wishes import Recordable
+from commands.minds.hosted import MOST_TEXT
 from domain.agent_errors import NoSuchTool, NotPermitted
 from domain.agents import Agent
 from domain.agents import Turn as Going
@@ -43,13 +46,6 @@ from domain.events.agents import Failure
 from domain.limits import Limits, Spent, used_up
 from domain.loops import WINDOW, circle
 
-Recordable = (
-    ToolCalled | TurnCompleted | TurnFailed | BackendOpened | ConversationCompacted | LoopNoticed
-)
-
-RESULT = 100_000
-"""Characters of a tool's result that are kept."""
-
 Tell = Callable[..., None]
 """``tell(kind, text, **data)``: what happens, for whoever looks on."""
 
@@ -65,8 +61,8 @@ class Setting(NamedTuple):
     limits: Limits
     record: Callable[[Recordable], Awaitable[None]]
     tell: Tell
-    gone: Callable[[], Awaitable[bool]]
-    """Whether somebody else has ended the turn or the agent."""
+    over: Callable[[], Awaitable[tuple[Failure, str] | None]]
+    """Why the turn is to end, where somebody has ended it or the agent, or wants it to end."""
     rules: Rules
     reported: Callable[[], bool]
     """Whether a worker has handed in its report."""
@@ -89,20 +85,30 @@ class Turn:
         self._heard_at = self._began
         self._using = 0
         self._text: list[str] = []
+        self._length = 0
         self._pending: list[Recordable] = []
         self._recording = asyncio.Lock()
-        self._tally: list[Called] = []
+        self._tally = Tally()
         self._why: tuple[Failure, str] | None = None
         self._short = False
         self._answering: asyncio.Task[Answer] | None = None
         self._own: dict[str, float] = {}
         self._tools = {tool.name: tool for tool in setting.tools}
 
+    @property
+    def number(self) -> int:
+        """1 for the agent's first."""
+        return self._going.number
+
     def stop(self, reason: Failure, detail: str) -> None:
         """End it from outside, within a second; the first reason counts."""
         if self._why is None:
             self._why = (reason, detail)
-        if self._answering is not None:
+        self._cut_off()
+
+    def _cut_off(self) -> None:
+        """Cancel the answer, once: it may be saying what it took."""
+        if self._answering is not None and not self._answering.cancelling():
             self._answering.cancel()
 
     async def run(self, backend_for: Callable[[], Backend]) -> TurnCompleted | TurnFailed:
@@ -129,7 +135,7 @@ class Turn:
             backend = backend_for()
             self._answering = asyncio.ensure_future(backend.turn(ask))
             if self._why is not None:  # it was ended before it could begin
-                self._answering.cancel()
+                self._cut_off()
             await self._watch(self._answering)
         except Exception as error:  # noqa: BLE001 — a turn that has begun has an end
             return await self._ended(failure=self._told(error))
@@ -156,17 +162,8 @@ class Turn:
     ) -> TurnCompleted | TurnFailed:
         await self._flush()
         turn, prompt = self._going.number, self._going.prompt.id
-        latency = round((time.monotonic() - self._began) * 1000)
-        tally = self._tally
-        known = [called.cost_usd for called in tally if called.cost_usd is not None]
-        took: dict[str, Any] = {
-            "calls": sum(called.calls for called in tally),
-            "tokens_in": _sum(called.tokens_in for called in tally),
-            "tokens_out": _sum(called.tokens_out for called in tally),
-            "cost_usd": sum(known) if known else None,
-            "unknown_costs": sum(called.calls for called in tally if called.cost_usd is None),
-            "latency_ms": latency,
-        }
+        took = self._tally.took()
+        took["latency_ms"] = round((time.monotonic() - self._began) * 1000)
         if self._short and answer is not None:
             failure = self._why or ("budget", "What it may use up is used up.")
         if answer is None or failure is not None:
@@ -175,20 +172,14 @@ class Turn:
             return TurnFailed(
                 turn=turn, prompt=prompt, reason=reason, detail=detail, partial=partial, **took
             )
-        last = next((c for c in reversed(tally) if c.context_tokens is not None), None)
         return TurnCompleted(
             turn=turn,
             prompt=prompt,
             text=answer.text,
             model=answer.model,
-            cache_read=sum(called.cache_read for called in tally),
-            cache_creation=sum(called.cache_creation for called in tally),
-            context_tokens=last.context_tokens if last else None,
-            context_window=next(
-                (c.context_window for c in reversed(tally) if c.context_window), None
-            ),
             finish=answer.finish,
             **took,
+            **self._tally.held(),
         )
 
     # bounds
@@ -201,15 +192,16 @@ class Turn:
                 if answering.done():
                     break
                 self._look_at_the_clock()
-                if self._why is None and await self._at.gone():
-                    self.stop("interrupted", "It was ended by somebody else.")
+                if self._why is None and (why := await self._at.over()) is not None:
+                    self.stop(*why)
                 if self._why is not None:
                     break
         finally:
-            answering.cancel()
+            self._cut_off()
         if not answering.done():
             answering.add_done_callback(lambda late: late.cancelled() or late.exception())
             await asyncio.wait({answering}, timeout=self._at.rules.grace)
+            answering.cancel()  # it had its time
 
     def _nap(self) -> float:
         now, limits = time.monotonic(), self._at.limits
@@ -230,14 +222,11 @@ class Turn:
             self.stop("idle", f"Nothing arrived for {idle:g} seconds.")
 
     def _spent(self) -> Spent:
-        _, tokens, calls, seconds = self._agent.spent
-        cost = self._agent.spent.cost_usd + self._at.delegated()
-        for called in self._tally:
-            cost += called.cost_usd or 0.0
-            tokens += (called.tokens_in or 0) + called.cache_read + called.cache_creation
-            tokens += called.tokens_out or 0
-            calls += called.calls
-        return Spent(cost, tokens, calls, seconds + time.monotonic() - self._began)
+        so_far = self._tally.after(self._agent.spent)
+        return so_far._replace(
+            cost_usd=so_far.cost_usd + self._at.delegated(),
+            seconds=so_far.seconds + time.monotonic() - self._began,
+        )
 
     def _enough(self) -> bool:
         """Whether the model must not be called again."""
@@ -256,17 +245,22 @@ class Turn:
         turn, tell = self._going.number, self._at.tell
         match heard:
             case Text(text):
+                self._length += len(text)
+                if self._length > MOST_TEXT:
+                    self._short = True
+                    self.stop("failed", f"It wrote over {MOST_TEXT:,} characters without an end.")
+                    return
                 self._text.append(text)
                 tell("chunk", text, turn=turn)
             case Called():
-                self._tally.append(heard)
+                self._tally.add(heard)
             case ToolBegan(call, name, arguments):
                 self._own[call] = self._heard_at
                 self._using += 1
                 tell("tool_use", name, turn=turn, call=call, name=name, arguments=arguments)
             case ToolEnded(call, name, arguments, result, failed, latency):
                 self._using -= self._own.pop(call, None) is not None
-                self._note(call, name, arguments, Outcome(result, failed), latency)
+                self._note(call, name, arguments, Outcome(bounded(result), failed), latency)
                 self._circles(name, arguments)
             case Opened(session):
                 self._pending.append(BackendOpened(session=session))
@@ -289,13 +283,15 @@ class Turn:
         began = self._heard_at = time.monotonic()
         tell("tool_use", name, turn=turn, call=call, name=name, arguments=arguments)
         self._using += 1
+        outcome = Outcome("It was broken off: nobody knows how far it came.", failed=True)
         try:
-            outcome = await self._outcome(name, arguments)
+            said = await self._outcome(name, arguments)
+            outcome = said._replace(text=bounded(said.text))
         finally:
             self._using -= 1
             self._heard_at = time.monotonic()
-        latency = round((self._heard_at - began) * 1000)
-        self._note(call, name, arguments, outcome, latency)
+            latency = round((self._heard_at - began) * 1000)
+            self._note(call, name, arguments, outcome, latency)
         warning = self._circles(name, arguments)
         await self._flush()
         return outcome._replace(text=f"{outcome.text}\n\n{warning}") if warning else outcome
@@ -329,8 +325,8 @@ class Turn:
                 turn=turn,
                 call=call,
                 name=name,
-                arguments=_bounded(arguments),
-                result=_bounded(outcome.text),
+                arguments=bounded(arguments),
+                result=outcome.text,
                 failed=outcome.failed,
                 latency_ms=latency,
             )
@@ -374,17 +370,6 @@ class Turn:
             while self._pending:
                 await self._at.record(self._pending[0])  # it may fail, and then it waits
                 del self._pending[0]
-
-
-def _sum(numbers: Iterable[int | None]) -> int | None:
-    known = [number for number in numbers if number is not None]
-    return sum(known) if known else None
-
-
-def _bounded(text: str) -> str:
-    if len(text) <= RESULT:
-        return text
-    return f"{text[:RESULT]}… ({len(text) - RESULT:,} characters more)"
 
 
 def _canonical(arguments: str) -> str:

@@ -17,6 +17,7 @@ from domain.events import (
     PeerAsked,
     PromptSubmitted,
     PromptWithdrawn,
+    StopAsked,
     ToolCalled,
     TurnCompleted,
     TurnFailed,
@@ -28,6 +29,11 @@ from domain.events import (
 )
 from domain.events.agents import Ended, Failure
 from domain.texts import checked_text
+
+Recordable = (
+    ToolCalled | TurnCompleted | TurnFailed | BackendOpened | ConversationCompacted | LoopNoticed
+)
+"""What happens in a turn."""
 
 MOST_WAITING = 100
 """Prompts that may wait for one agent."""
@@ -46,15 +52,25 @@ class AgentWish(Wish, ABC):
         ...
 
 
-def still_there(agent: Agent) -> Agent:
-    """The agent, if it can still be spoken to.
+def still_there(agent: Agent, *, spoken_to: bool = False) -> Agent:
+    """The agent, if it has not ended.
+
+    Args:
+        agent: it.
+        spoken_to: whether it was to be told something, which another one could be told.
 
     Raises:
-        AgentHasEnded: it can't.
+        AgentHasEnded: it has.
     """
     if agent.ended is not None:
-        raise AgentHasEnded(agent.id, f"{agent.ended.how}, {agent.ended.reason}")
+        how = f"{agent.ended.how}, {agent.ended.reason}"
+        raise AgentHasEnded(agent.id, how, spoken_to=spoken_to)
     return agent
+
+
+def at_work(agent: Agent) -> Refused:
+    """Why a worker is neither undrafted nor stopped: its end is a report, or a kill."""
+    return Refused(f"{agent.id!r} is at work: end it with mind agent kill {agent.id}.")
 
 
 class SubmitPrompt(AgentWish):
@@ -66,7 +82,7 @@ class SubmitPrompt(AgentWish):
     def decide(self, agent: Agent) -> Decision:
         """The prompt, behind those that wait."""
         text = checked_text(self.text, "prompt")
-        if len(still_there(agent).queue) >= MOST_WAITING:
+        if len(still_there(agent, spoken_to=True).queue) >= MOST_WAITING:
             raise QueueIsFull(agent.id, MOST_WAITING)
         yield PromptSubmitted(text=text, sender=self.sender)
 
@@ -117,18 +133,31 @@ class LoseTurn(AgentWish):
             yield TurnLost(turn=agent.turn.number, prompt=agent.turn.prompt.id)
 
 
+class StopTurn(AgentWish):
+    """Have the turn end that is going on; the conversation and what waits go on."""
+
+    turn: int | None = None
+    """Only this one: by the time that it is wished, the next may be going on."""
+
+    def decide(self, agent: Agent) -> Decision:
+        """The wish, for the process that runs the turn; once, however often it is wished."""
+        if still_there(agent).way == "work":
+            raise at_work(agent)
+        if agent.turn is None or self.turn not in {None, agent.turn.number}:
+            raise NothingChanges(
+                f"{agent.id!r} is not answering now: there is nothing to stop."
+                if self.turn is None
+                else f"Turn {self.turn} of {agent.id!r} is over: there is nothing to stop."
+            )
+        if not agent.turn.stopping:
+            yield StopAsked(turn=agent.turn.number).because(agent.turn.prompt.id)
+
+
 class Happened(AgentWish):
     """Something that the turn which is going on did; too late once it is over."""
 
     turn: int
-    event: (
-        ToolCalled
-        | TurnCompleted
-        | TurnFailed
-        | BackendOpened
-        | ConversationCompacted
-        | LoopNoticed
-    )
+    event: Recordable
 
     def decide(self, agent: Agent) -> Decision:
         """The event, while the turn is still that one."""
@@ -159,7 +188,7 @@ class Undraft(AgentWish):
     def decide(self, agent: Agent) -> Decision:
         """The end, with what it took; a turn that is going on is interrupted."""
         if still_there(agent).way == "work":
-            raise Refused(f"{agent.id!r} is at work: end it with mind agent kill {agent.id}.")
+            raise at_work(agent)
         if agent.turn is not None:
             yield TurnFailed(
                 turn=agent.turn.number,

@@ -46,14 +46,14 @@ class Traces(NamedTuple):
     """What was made of them: artifacts, summaries, copies in other sessions."""
 
 
-def traces(log: Log, of: Iterable[Recorded]) -> Traces:
+def traces(log: Log, of: Iterable[Recorded], sessions: Iterable[SessionId] | None = None) -> Traces:
     """Where the words of these events were taken over, whatever they became there.
 
     Reads by kind what came after each of them, in its session and in branches that inherit it.
     """
     chosen = list(of)
+    heirs = _Heirs(log, log.sessions() if sessions is None else sessions)
     known: set[_Name] = {_name(recorded) for recorded in chosen}
-    heirs = _Heirs(log)
     same = _new(known, (r for one in chosen for r in _repeated(heirs, one)))
     made: list[Recorded] = []
     waiting = [*chosen, *same]
@@ -69,9 +69,9 @@ def traces(log: Log, of: Iterable[Recorded]) -> Traces:
 class _Heirs:
     """Who goes on with what a stream held at some version."""
 
-    def __init__(self, log: Log) -> None:
+    def __init__(self, log: Log, sessions: Iterable[SessionId]) -> None:
         self.log = log
-        self._paths = {session: log.path(session) for session in log.sessions()}
+        self._paths = {session: log.path(session) for session in sessions}
 
     def later(self, one: Recorded, kinds: Iterable[str]) -> Iterator[Recorded]:
         """Events of these kinds behind one, in its stream and in branches that inherit it."""

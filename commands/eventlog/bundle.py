@@ -10,11 +10,14 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from eventsourcing.persistence import StoredEvent
+
 from commands.eventlog.chain import HASH_LENGTH
-from commands.eventlog.faults import translated
-from commands.eventlog.layout import SCHEMA, checked, database_uri, lay_out, put_in_place
 from commands.eventlog.lineage import Birth, Lineage
-from commands.eventlog.recorder import EventRecorder
+from commands.eventlog.recorder import Cursor, Recorder
+from commands.eventlog.sqlite.faults import translated
+from commands.eventlog.sqlite.layout import SCHEMA, checked, database_uri, lay_out, put_in_place
+from commands.eventlog.sqlite.recorder import SqliteRecorder
 from commands.eventlog.verify import verify_stream
 from commands.eventlog.wire import EventMapper, Row
 from domain.errors import BadBundle, LogosphereError
@@ -48,11 +51,18 @@ class Taken(NamedTuple):
     """How many that were here lost their content, as they did there."""
 
 
+class _Open(NamedTuple):
+    """A log that is being read, or written, by somebody who has begun."""
+
+    recorder: Recorder
+    cursor: Cursor
+
+
 # out
 
 
 def write_bundle(
-    recorder: EventRecorder,
+    recorder: Recorder,
     mapper: EventMapper,
     lineage: Lineage,
     sessions: Iterable[SessionId],
@@ -69,23 +79,25 @@ def write_bundle(
     """
     count = 0
     # in one reading, or an event and the word of its redaction would not be of the same moment
-    with recorder.unmoving() as cursor:
-        streams = _needed(cursor, mapper, lineage, sessions)
+    sessions = list(sessions)
+    with recorder.unmoving(sessions[0]) as cursor:
+        source = _Open(recorder, cursor)
+        streams = _needed(source, mapper, lineage, sessions)
         with _new(file) as target:
             for stream, upto in streams.items():
-                for rows in _pages(cursor, recorder.path, stream, upto):
-                    _insert(target, rows)
+                for rows in _pages(source, stream, upto):
+                    _insert(target, stream, rows)
                     count += len(rows)
                 birth, path = lineage.birth(stream), lineage.path(stream)
                 # where its parent stays behind, it descends from whom its past is from
                 cut = birth.parent is not None and birth.parent not in streams
                 parent = path[1].stream if cut else birth.parent
-                _alias(target, cursor, mapper, stream, stream, parent)
+                _alias(target, source, mapper, stream, stream, parent)
     return list(streams), count
 
 
 def _needed(
-    cursor: sqlite3.Cursor, mapper: EventMapper, lineage: Lineage, sessions: Iterable[SessionId]
+    source: _Open, mapper: EventMapper, lineage: Lineage, sessions: Iterable[SessionId]
 ) -> dict[SessionId, int]:
     """The streams that sessions consist of, ancestors first, and up to which version each.
 
@@ -98,7 +110,7 @@ def _needed(
         for stream, _, high in reversed(lineage.path(session)):
             upto[stream] = max(upto.get(stream, 0), _NEWEST if high is None else high)
     for stream, least in upto.items():
-        rows = EventRecorder.rows(cursor, stream, least, _NEWEST, _NEWEST, kinds=_REDACTED)
+        rows = source.recorder.rows(source.cursor, stream, least, _NEWEST, _NEWEST, kinds=_REDACTED)
         for row in rows:  # each may bring along emptied events that the next ones are about
             if _about(mapper, row) <= upto[stream]:
                 upto[stream] = row[1]
@@ -114,20 +126,19 @@ def _about(mapper: EventMapper, row: Row) -> int:
 
 
 @contextmanager
-def _new(file: Path) -> Iterator[sqlite3.Cursor]:
+def _new(file: Path) -> Iterator[_Open]:
     """The tables of a bundle, to be filled; it is there when they are."""
     if not file.parent.is_dir():
         raise BadBundle(str(file), "there is no such directory")
     try:
         with put_in_place(file) as new:
             lay_out(new)
+            with closing(SqliteRecorder(new)) as recorder, recorder.writing() as cursor:
+                yield _Open(recorder, cursor)
             with closing(sqlite3.connect(database_uri(new, mode="mode=rw"), uri=True)) as target:
-                target.execute("BEGIN")
-                yield target.cursor()
-                target.commit()
                 target.execute("PRAGMA journal_mode=DELETE")
     except FileExistsError:
-        raise BadBundle(str(file), "there is one of that name: choose another") from None
+        raise BadBundle(str(file), "it is there already: name another file") from None
     except OSError as error:  # such as a name that is too long
         raise translated(error, str(file)) from error
 
@@ -151,7 +162,7 @@ class Bundle:
         if wal.exists() and wal.stat().st_size:
             why = f"its newest events are still in {wal.name}: make it by mind export session"
             raise BadBundle(str(file), why)
-        self.recorder = EventRecorder(file, mode="mode=ro&immutable=1")
+        self.recorder = SqliteRecorder(file, mode="mode=ro&immutable=1")
         self.mapper = EventMapper()
         self.lineage = Lineage(self.recorder, self.mapper)
         try:
@@ -205,7 +216,7 @@ class Bundle:
         with self.recorder.reading() as cursor:
             for session in self.sessions:
                 state, born_at = origins.pop(session, None), forks.get(session, [])
-                for rows in _pages(cursor, file, session, _NEWEST):
+                for rows in _pages(_Open(self.recorder, cursor), session, _NEWEST):
                     for row in rows:
                         state = _evolved(file, state, self.mapper.recorded(row))
                         for at, child in born_at:
@@ -242,7 +253,7 @@ def _our_tables() -> list[tuple[str, ...]]:
         return _tables(blank.cursor())
 
 
-def take_over(bundle: Bundle, recorder: EventRecorder) -> list[Taken]:
+def take_over(bundle: Bundle, recorder: Recorder) -> list[Taken]:
     """Bring the sessions of a bundle into a log: all of them or none.
 
     A session that is here already is left alone, or gets the events that are new; another one
@@ -250,21 +261,27 @@ def take_over(bundle: Bundle, recorder: EventRecorder) -> list[Taken]:
     """
     names: dict[SessionId, SessionId] = {}
     taken: list[Taken] = []
-    with bundle.recorder.reading() as other, recorder.writing() as cursor:
+    with bundle.recorder.reading() as reading, recorder.reading() as looking:
+        root = bundle.sessions[0]
+        birth = bundle.lineage.birth(root)
+        # it may be here under another name, and its own be another's, perhaps in another cell
+        here, _ = _same(_Open(recorder, looking), _Open(bundle.recorder, reading), root, birth)
+    with bundle.recorder.reading() as reading, recorder.writing(here or root) as writing:
+        ours, theirs = _Open(recorder, writing), _Open(bundle.recorder, reading)
         for session in bundle.sessions:
             birth = bundle.lineage.birth(session)
-            here, behind = _same(cursor, other, session, birth)
-            name = here or _free(cursor, session, bundle.sessions)
+            here, behind = _same(ours, theirs, session, birth)
+            name = here or _free(ours, session, bundle.sessions)
             names[session] = name
             if here is None:
                 parent = names[birth.parent] if birth.parent is not None else None
-                _alias(cursor, other, bundle.mapper, session, name, parent)
+                _alias(ours, theirs, bundle.mapper, session, name, parent)
             count = redacted = 0
-            for rows in _pages(other, bundle.recorder.path, session, _NEWEST, behind):
-                _insert(cursor, [(name, *row[1:]) for row in rows])
+            for rows in _pages(theirs, session, _NEWEST, behind):
+                _insert(ours, name, rows)
                 count += len(rows)
                 if here is not None:
-                    redacted += _redact_here(cursor, other, bundle.mapper, session, name, rows)
+                    redacted += _redact_here(ours, theirs, bundle.mapper, session, name, rows)
             what: Literal["new", "longer", "known"] = (
                 "new" if here is None else "longer" if count else "known"
             )
@@ -273,36 +290,32 @@ def take_over(bundle: Bundle, recorder: EventRecorder) -> list[Taken]:
 
 
 def _same(
-    cursor: sqlite3.Cursor, other: sqlite3.Cursor, session: SessionId, birth: Birth
+    ours: _Open, theirs: _Open, session: SessionId, birth: Birth
 ) -> tuple[SessionId | None, int]:
     """The stream here that is this very one, and the version behind which it lacks events."""
-    theirs = _last(other, session)
-    for stream in EventRecorder.born_as(cursor, birth.name):
-        own = _last(cursor, stream)
-        common = min(own, theirs)
-        ours = EventRecorder.rows_at(cursor, stream, [common])
-        others = EventRecorder.rows_at(other, session, [common])
-        if ours and others and ours[0][4][:HASH_LENGTH] == others[0][4][:HASH_LENGTH]:
+    newest = theirs.recorder.newest_version(theirs.cursor, session)
+    for stream in ours.recorder.born_as(ours.cursor, birth.name):
+        own = ours.recorder.newest_version(ours.cursor, stream)
+        common = min(own, newest)
+        here = ours.recorder.rows_at(ours.cursor, stream, [common])
+        there = theirs.recorder.rows_at(theirs.cursor, session, [common])
+        if here and there and here[0][4][:HASH_LENGTH] == there[0][4][:HASH_LENGTH]:
             return SessionId(stream), own
     return None, 0
 
 
-def _last(cursor: sqlite3.Cursor, stream: str) -> int:
-    return EventRecorder.rows(cursor, stream, 0, _NEWEST, 1, newest_first=True)[0][1]
-
-
-def _free(cursor: sqlite3.Cursor, wanted: SessionId, others: Iterable[SessionId]) -> SessionId:
+def _free(ours: _Open, wanted: SessionId, others: Iterable[SessionId]) -> SessionId:
     """The name, or the first numbered one that nobody has."""
     name, number, theirs = wanted, 1, set(others) - {wanted}
-    while EventRecorder.birth(cursor, name) is not None or name in theirs:
+    while ours.recorder.birth(ours.cursor, name) is not None or name in theirs:
         number += 1
         name = session_id(f"{wanted[: 78 - len(str(number))].rstrip('-./_')}-{number}")
     return name
 
 
 def _alias(
-    into: sqlite3.Cursor,
-    source: sqlite3.Cursor,
+    into: _Open,
+    source: _Open,
     mapper: EventMapper,
     stream: SessionId,
     name: SessionId,
@@ -318,18 +331,18 @@ def _alias(
         name: its name where it goes.
         parent: the name there of the one it branched off.
     """
-    found = EventRecorder.birth(source, stream)
+    found = source.recorder.birth(source.cursor, stream)
     if found is None:
         raise LookupError(stream)
     first, born, _ = found
     said = mapper.origin(first)[0] if first[3] == "session.forked" else None
     if (name, parent) != (born, said):
-        into.execute("INSERT INTO aliases VALUES (?,?,?)", (name, born, parent))
+        into.recorder.insert_aliases(into.cursor, [(name, born, parent)])
 
 
 def _redact_here(
-    cursor: sqlite3.Cursor,
-    other: sqlite3.Cursor,
+    ours: _Open,
+    theirs: _Open,
     mapper: EventMapper,
     session: SessionId,
     name: SessionId,
@@ -337,25 +350,23 @@ def _redact_here(
 ) -> int:
     """Redact here what was redacted there since; how many events it was."""
     versions = [_about(mapper, row) for row in rows if row[3] in _REDACTED]
-    stubs = {row[1]: row[4] for row in EventRecorder.rows_at(other, session, versions)}
+    stubs = {row[1]: row[4] for row in theirs.recorder.rows_at(theirs.cursor, session, versions)}
     changed = [
         (row[2], stubs[row[1]])
-        for row in EventRecorder.rows_at(cursor, name, list(stubs))
+        for row in ours.recorder.rows_at(ours.cursor, name, list(stubs))
         if row[4] != stubs[row[1]]
     ]
     if changed:
-        EventRecorder.replace_within(cursor, changed)
+        ours.recorder.replace_within(ours.cursor, changed)
     return len(changed)
 
 
-def _pages(
-    cursor: sqlite3.Cursor, where: Path, stream: SessionId, upto: int, after: int = 0
-) -> Iterator[list[Row]]:
+def _pages(source: _Open, stream: SessionId, upto: int, after: int = 0) -> Iterator[list[Row]]:
     while True:
         try:
-            rows = EventRecorder.rows(cursor, stream, after, upto, PAGE)
+            rows = source.recorder.rows(source.cursor, stream, after, upto, PAGE)
         except sqlite3.Error as error:  # whoever writes what we read is in another file
-            raise translated(error, str(where)) from error
+            raise translated(error, source.recorder.where) from error
         if rows:
             yield rows
         if len(rows) < PAGE:
@@ -363,9 +374,7 @@ def _pages(
         after = rows[-1][1]
 
 
-def _insert(cursor: sqlite3.Cursor, rows: Iterable[Row]) -> None:
-    cursor.executemany(
-        "INSERT INTO stored_events (originator_id, originator_version, topic, state)"
-        " VALUES (?,?,?,?)",
-        [(stream, version, kind, state) for stream, version, _, kind, state in rows],
+def _insert(into: _Open, stream: SessionId, rows: Iterable[Row]) -> None:
+    into.recorder.insert_within(
+        into.cursor, [StoredEvent(stream, row[1], row[3], row[4]) for row in rows]
     )

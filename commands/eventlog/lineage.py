@@ -1,12 +1,15 @@
 """Who inherits from whom: the ancestry of a session, a function of first events alone."""
 
+from collections.abc import Iterable
+from contextlib import suppress
 from typing import NamedTuple
 
-from commands.eventlog.recorder import EventRecorder
+from commands.eventlog.recorder import HIGHEST, Recorder
 from commands.eventlog.wire import EventMapper, Row
 from domain.errors import NoSuchSession, StoreIsDamaged
+from domain.events import SessionForked
 from domain.ids import SessionId
-from domain.recorded import Segment
+from domain.recorded import Draw, Segment
 
 _FORKED = "session.forked"
 
@@ -41,7 +44,7 @@ def born(mapper: EventMapper, first: Row, name: str, parent: str | None) -> Birt
 class Lineage:
     """The segments that make up a session's history, remembered, since they never change."""
 
-    def __init__(self, recorder: EventRecorder, mapper: EventMapper) -> None:
+    def __init__(self, recorder: Recorder, mapper: EventMapper) -> None:
         self._recorder, self._mapper = recorder, mapper
         self._births: dict[SessionId, Birth] = {}
         self._paths: dict[SessionId, tuple[Segment, ...]] = {}
@@ -58,6 +61,16 @@ class Lineage:
             known = self._births[stream]
         return known
 
+    def exists(self, stream: SessionId) -> bool:
+        """Whether a stream has begun, as the store says now."""
+        with self._recorder.reading() as cursor:
+            found = self._recorder.birth(cursor, stream)
+        if found is None:
+            return False
+        with suppress(StoreIsDamaged):  # said by whoever reads it
+            self._births[stream] = born(self._mapper, *found)
+        return True
+
     def _look_up(self, stream: SessionId) -> None:
         """Find out how a stream and all that it descends from began, in one reading."""
         looked = stream
@@ -72,6 +85,17 @@ class Lineage:
                 if birth.parent is None:
                     return
                 looked = birth.parent
+
+    def look_up(self, streams: Iterable[SessionId]) -> None:
+        """Find out how many streams began, in as few questions as for a few."""
+        wanted = {stream for stream in streams if stream not in self._births}
+        while wanted:
+            with self._recorder.reading() as cursor:
+                found = self._recorder.births(cursor, sorted(wanted))
+            births = {SessionId(one[0][0]): born(self._mapper, *one) for one in found}
+            self._births |= births
+            parents = {birth.parent for birth in births.values() if birth.parent is not None}
+            wanted = parents - self._births.keys()
 
     def path(self, session: SessionId) -> tuple[Segment, ...]:
         """Segments, youngest first; the last one begins at version 1.
@@ -108,7 +132,7 @@ def clipped(
     path: tuple[Segment, ...], after: int, upto: int | None
 ) -> list[tuple[SessionId, int, int]]:
     """The parts of a path within ``after < version <= upto``, oldest first."""
-    newest = upto if upto is not None else 2**62
+    newest = upto if upto is not None else HIGHEST
     parts = []
     for stream, low, high in path:
         if high is not None and high <= after:
@@ -118,3 +142,9 @@ def clipped(
             parts.append((stream, bottom, top))
     parts.reverse()
     return parts
+
+
+def parent_of(draw: Draw) -> str | None:
+    """What a stream that begins with these events descends from."""
+    first = draw.events[0].event
+    return first.parent if isinstance(first, SessionForked) else None

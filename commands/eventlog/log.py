@@ -7,69 +7,68 @@ from typing import Self, TypeVar
 
 from eventsourcing.persistence import StoredEvent
 
+from commands.eventlog.backends import make_store, may_write, recorder_of
 from commands.eventlog.bundle import Bundle, Taken, take_over, write_bundle
 from commands.eventlog.chain import HASH_LENGTH
-from commands.eventlog.follow import follow
-from commands.eventlog.layout import checked, make_database
-from commands.eventlog.lineage import Lineage, clipped
+from commands.eventlog.lineage import Lineage, clipped, parent_of
+from commands.eventlog.names import Names
+from commands.eventlog.place import Place, prepared
 from commands.eventlog.proof import Proof
-from commands.eventlog.reading import read_rows
-from commands.eventlog.recorder import opened
+from commands.eventlog.reading import all_rows, read_rows
+from commands.eventlog.recorder import MARKS, Told, unheard
 from commands.eventlog.redaction import redact
 from commands.eventlog.snapshots import Snapshots
 from commands.eventlog.states import States
 from commands.eventlog.verify import Verdict
 from commands.eventlog.wire import EventMapper, Row
-from domain.errors import (
-    LostRace,
-    NoSuchMoment,
-    SessionExists,
-    StoreExists,
-)
+from domain.errors import LostRace, NoSuchMoment, SessionExists, StoreExists
 from domain.ids import SessionId
-from domain.recorded import Draw, Head, Plain, Recorded, Segment
+from domain.recorded import Draw, Head, Look, Plain, Recorded, Segment
 from domain.session import Session
-from domain.streams import Family, Stream
+from domain.streams import Stream
 
-LOG_FILE = "log.db"
 SNAPSHOT_FILE = "snapshots.db"
 PAGE = 512
 
 S = TypeVar("S")
 
 
-class EventLog:
-    """A store's log in a directory: ``log.db`` is the truth, ``snapshots.db`` a cache.
+class EventLog(Names):
+    """A store's log: the truth is in ``log.db`` or on a server, ``snapshots.db`` is a cache.
 
     Safe to use from several threads and from several processes at once. Implements
     :class:`domain.log.Log`.
     """
 
-    def __init__(self, directory: Path, *, writable: bool = True) -> None:
+    def __init__(self, place: Place | Path, *, writable: bool | None = None) -> None:
         """Open an existing store.
 
+        Args:
+            place: where it is; a path is a directory.
+            writable: whether to write; None where the present user has the right to.
+
         Raises:
-            NoStore, NotAStore, StoreOfAnotherLayout: there is nothing here that we could read.
+            NoStore, NotAStore, StoreOfAnotherLayout, StoreIsUnreachable: there is nothing here
+                that we could read.
         """
-        self.file = directory / LOG_FILE
-        checked(self.file)
-        self.writable = writable
-        self._recorder = opened(self.file, writable=writable)
+        self.place = prepared(place if isinstance(place, Place) else Place(place))
+        self.writable = may_write(self.place) if writable is None else writable
+        self._recorder = recorder_of(self.place, writable=self.writable)
         self._mapper = EventMapper()
         self._lineage = Lineage(self._recorder, self._mapper)
-        snapshots = Snapshots(directory / SNAPSHOT_FILE, writable=writable)
-        self._states = States(snapshots, self._lineage, self._mapper, self.rows, self.redactions)
+        snapshots = Snapshots(self.place.home / SNAPSHOT_FILE, writable=self.writable)
+        self._states = States(snapshots, self._lineage, self._mapper, self.rows, self._marks)
 
     @classmethod
-    def create(cls, directory: Path) -> "EventLog":
+    def create(cls, place: Place | Path) -> "EventLog":
         """Make a store where there is none.
 
         Raises:
             StoreExists: there is one.
-            StoreIsReadOnly, StoreIsFull: there can't be one.
+            StoreIsReadOnly, StoreIsFull, StoreIsUnreachable: there can't be one.
         """
-        make_database(directory / LOG_FILE)
-        return cls(directory)
+        make_store(place if isinstance(place, Place) else Place(place))
+        return cls(place)
 
     def close(self) -> None:
         """Let go of all files."""
@@ -84,7 +83,9 @@ class EventLog:
 
     # writing
 
-    def append(self, session: SessionId, after: int, draw: Draw) -> Session:
+    def append(
+        self, session: SessionId, after: int, draw: Draw, *, upon: Session | None = None
+    ) -> Session:
         """Record events behind ``after``, all or none; see :class:`domain.log.Log`."""
         known = self._states.known(session)
         if known is None or known.state.version != after:
@@ -93,14 +94,18 @@ class EventLog:
             raise NoSuchMoment(session, str(after), [str(known.state.version)])
         if known.state.version > after:
             raise LostRace(f"session {session!r} is at {known.state.version}, not at {after}")
+        if upon is not None and known.state is not upon:
+            raise LostRace(f"session {session!r} is not what it was remembered to be")
         rows, head = self._sealed(Head(after, known.hash), session, draw)
-        positions = self._recorder.insert_events(rows) or ()
+        mark = None if upon is None else known.redactions
+        positions = self._recorder.insert_events(rows, known.hash, mark) if rows else ()
         settled: Session = self._states.settled(session, known, draw, head, positions)
         return settled
 
     def exclusively(self, session: SessionId, decide: Callable[[Session], Draw | None]) -> Session:
         """Decide and append while nobody else can; see :class:`domain.log.Log`."""
-        with self._recorder.writing() as cursor:
+        self._states.newest(session)  # so that little is left to read while others wait
+        with self._recorder.writing(session) as cursor:
             known = self._states.newest(session)
             state: Session = known.state
             draw = decide(state)
@@ -136,9 +141,9 @@ class EventLog:
         """
         rows, head = self._mapper.sealed(onto, session, draw)
         try:
-            with self._recorder.writing() as cursor:
+            with self._recorder.writing(session, parent_of(draw)) as cursor:
                 if first and self.sessions():
-                    raise StoreExists(str(self.file.parent))
+                    raise StoreExists(str(self.place))
                 provided()
                 self._recorder.insert_within(cursor, rows)
         except LostRace:
@@ -149,7 +154,8 @@ class EventLog:
         """Take the content of events away for good, for all sessions that share them.
 
         Each gets an ``event.redacted`` at the end of the stream that holds it, in the same
-        transaction; kept states that may have held the content are deleted.
+        transaction, of which there is one for each cell; kept states that may have held the content
+        are deleted.
 
         Args:
             targets: versions by the stream that holds them.
@@ -162,7 +168,9 @@ class EventLog:
         Raises:
             NothingChanges: one of them is redacted already, or holds no content; nothing is done.
         """
-        redact(self._recorder, self._mapper, self._lineage, targets, reason, draw)
+        for streams in self._recorder.apart(targets):
+            some = {SessionId(stream): targets[SessionId(stream)] for stream in streams}
+            redact(self._recorder, self._mapper, self._lineage, some, reason, draw)
         return self.forget()
 
     def export(self, session: SessionId, file: Path) -> tuple[list[SessionId], int]:
@@ -179,7 +187,7 @@ class EventLog:
         """
         family = {session: None}
         self._lineage.birth(session)
-        for other in self.sessions():  # in order of their beginnings: parents come first
+        for other in self.relatives(session):  # in order of their beginnings: parents come first
             if self._lineage.birth(other).parent in family:
                 family[other] = None
         return write_bundle(self._recorder, self._mapper, self._lineage, family, file)
@@ -202,7 +210,8 @@ class EventLog:
 
     def forget(self) -> bool:
         """Leave nothing of what was redacted in any file; whether that came about."""
-        gone = self._recorder.forget(rewrite=self.redactions() > 0)
+        some = any(mark % MARKS for mark in self._marks())
+        gone = self._recorder.forget(rewrite=some)
         return self._states.forget() and gone
 
     def _sealed(
@@ -272,6 +281,11 @@ class EventLog:
         """Events of all sessions behind a position, in pages."""
         return map(self._mapper.recorded, self._by_position(after))
 
+    def throughout(self) -> Iterator[Recorded]:
+        """Events of all sessions, each once: those of one cell after those of another."""
+        for part in self._recorder.orders():
+            yield from map(self._mapper.recorded, all_rows(part, 0, PAGE))
+
     def plain(self, after: int = 0) -> Iterator[Plain]:
         """As :meth:`feed`, as plain data; see :class:`domain.log.Log`."""
         for row in self._by_position(after):
@@ -282,23 +296,17 @@ class EventLog:
             yield event
 
     def _by_position(self, after: int) -> Iterator[Row]:
-        while True:
-            with self._recorder.reading() as cursor:
-                rows = self._recorder.rows_by_position(cursor, after, PAGE)
-            yield from rows
-            if len(rows) < PAGE:
-                return
-            after = rows[-1][2]
+        return all_rows(self._recorder, after, PAGE)
 
-    def follow(self, after: int, stop: threading.Event) -> Iterator[Recorded]:
+    def follow(self, after: int, stop: threading.Event, told: Told = unheard) -> Iterator[Recorded]:
         """As :meth:`feed`, and then each new event of any process, until ``stop`` is set."""
-        return follow(self, self.file, self._recorder.mode, after, stop)
+        return self._recorder.follow(self, after, stop, told)
 
     def position(self) -> int:
         """The newest position of the store; 0 while it is empty."""
         with self._recorder.reading() as cursor:
-            cursor.execute("SELECT coalesce(max(rowid), 0) FROM stored_events")
-            return int(cursor.fetchone()[0])
+            last = self._recorder.last(cursor)
+        return last[2] if last is not None else 0
 
     def hash_at(self, position: int) -> bytes | None:
         """The chain hash of the event at a position; None where there is none."""
@@ -306,28 +314,23 @@ class EventLog:
             rows = self._recorder.rows_by_position(cursor, position - 1, 1)
         return rows[0][4][:HASH_LENGTH] if rows and rows[0][2] == position else None
 
-    def exists(self, session: SessionId) -> bool:
-        """Whether a session of this name has begun."""
-        with self._recorder.reading() as cursor:
-            return self._recorder.birth(cursor, session) is not None
-
-    def sessions(self) -> list[SessionId]:
-        """All sessions, in order of their beginnings."""
-        return self.streams("session")
-
-    def streams(self, family: Family | None = None) -> list[SessionId]:
-        """All streams, or those of a family, in order of their beginnings."""
-        with self._recorder.reading() as cursor:
-            return [SessionId(stream) for stream in self._recorder.streams(cursor, family)]
-
-    def born_as(self, name: str) -> list[SessionId]:
-        """The sessions that began under a name, whatever they are called here."""
-        with self._recorder.reading() as cursor:
-            return [SessionId(stream) for stream in self._recorder.born_as(cursor, name)]
-
     def path(self, session: SessionId) -> tuple[Segment, ...]:
         """The ancestry, youngest first."""
         return self._lineage.path(session)
+
+    def paths(self, sessions: Sequence[SessionId]) -> list[tuple[Segment, ...]]:
+        """The ancestry of many sessions."""
+        self._lineage.look_up(sessions)
+        return [self._lineage.path(session) for session in sessions]
+
+    def newest_of(self, looks: Sequence[Look]) -> list[Recorded | None]:
+        """What each look finds, if anything."""
+        found: list[Recorded | None] = []
+        for first in range(0, len(looks), PAGE):
+            with self._recorder.reading() as cursor:
+                rows = self._recorder.newest_of(cursor, looks[first : first + PAGE])
+            found += [self._mapper.recorded(row) if row is not None else None for row in rows]
+        return found
 
     def head(self, session: SessionId, version: int | None = None) -> Head:
         """The chain's head, now or at a version."""
@@ -351,8 +354,8 @@ class EventLog:
         return state
 
     def remembered(self, session: SessionId) -> Session | None:
-        """The newest state seen so far, perhaps gone on since, unless anything was redacted."""
-        known = self._states.valid(session)
+        """The newest state seen so far; see :class:`domain.log.Log`."""
+        known = self._states.known(session)
         return known.state if known is not None else None
 
     def snapshots(self, session: SessionId) -> Iterator[tuple[int, Session | None]]:
@@ -363,6 +366,10 @@ class EventLog:
         """How many events of the store were redacted."""
         with self._recorder.reading() as cursor:
             return self._recorder.redactions(cursor)
+
+    def _marks(self, stream: SessionId | None = None) -> list[int]:
+        with self._recorder.reading() as cursor:
+            return self._recorder.marks(cursor, stream)
 
     # proof
 
@@ -384,10 +391,10 @@ class EventLog:
             self._recorder,
             self._mapper,
             self._lineage.birth,
-            self.file.parent if self.writable else None,
+            self.place.home if self.writable else None,
         )
-        having = self.streams()
         if sessions is not None:
-            yield from proof.of(sessions, having)
-        else:
-            yield from proof.of_new(having) if new else proof.of_all(having)
+            yield from proof.of(sessions, self.reached().names)
+            return
+        having = self.streams()
+        yield from proof.of_new(having) if new else proof.of_all(having)

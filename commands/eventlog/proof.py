@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from commands.eventlog.chain import HASH_LENGTH
 from commands.eventlog.lineage import Birth
-from commands.eventlog.recorder import EventRecorder
+from commands.eventlog.recorder import Recorder
 from commands.eventlog.verify import Finding, Verdict, verify_since, verify_stream
 from commands.eventlog.wire import EventMapper
 from domain.errors import LogosphereError, NoSuchSession
@@ -30,7 +30,7 @@ class Proof:
 
     def __init__(
         self,
-        recorder: EventRecorder,
+        recorder: Recorder,
         mapper: EventMapper,
         birth: Callable[[SessionId], Birth],
         directory: Path | None,
@@ -50,7 +50,7 @@ class Proof:
 
     def of(self, sessions: Iterable[SessionId], having: Iterable[SessionId]) -> Iterator[Verdict]:
         """Recompute the chains of some sessions and all that they descend from."""
-        there, names = list(having), dict[SessionId, None]()
+        there, names = dict.fromkeys(having), dict[SessionId, None]()
         for session in sessions:
             if session not in there:
                 raise NoSuchSession(session, there)
@@ -102,13 +102,12 @@ class Proof:
     def _newest(self) -> Proved | None:
         try:
             with self._recorder.reading() as cursor:
-                cursor.execute("SELECT rowid, state FROM stored_events ORDER BY rowid DESC LIMIT 1")
-                row = cursor.fetchone()
+                row = self._recorder.last(cursor)
         except LogosphereError:
             return None  # said by the proof of what can't be read
-        if row is None or not isinstance(row[1], bytes):
+        if row is None or not isinstance(row[4], bytes):
             return None
-        return Proved(row[0], row[1][:HASH_LENGTH])
+        return Proved(row[2], row[4][:HASH_LENGTH])
 
     def _parent(self, stream: SessionId) -> SessionId | None:
         try:

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
-from commands.eventlog.recorder import EventRecorder
+from commands.eventlog.recorder import Recorder
 from commands.eventlog.wire import Row
 from domain.errors import StoreIsDamaged
 from domain.ids import SessionId
 
 
 def read_rows(
-    recorder: EventRecorder,
+    recorder: Recorder,
     session: SessionId,
     parts: list[tuple[SessionId, int, int]],
     kinds: Sequence[str] | None,
@@ -59,3 +59,14 @@ def read_rows(
                 )
             yield row
             expected = row[1] + (-1 if newest_first else 1)
+
+
+def all_rows(recorder: Recorder, after: int, page: int) -> Iterator[Row]:
+    """The rows of all streams behind a position, in their order."""
+    while True:
+        with recorder.reading() as cursor:
+            rows = recorder.rows_by_position(cursor, after, page)
+        yield from rows
+        if len(rows) < page:
+            return
+        after = rows[-1][2]

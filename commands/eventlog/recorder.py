@@ -1,225 +1,126 @@
-"""The table of events in SQLite: how rows are written durably, guarded, and read in pages."""
+"""The rows of a log, wherever they are: what a store has to be able to do."""
 
-import random
-import sqlite3
 import threading
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
 
-from eventsourcing.persistence import PersistenceError, StoredEvent
-from eventsourcing.sqlite import (
-    SQLiteApplicationRecorder,
-    SQLiteConnection,
-    SQLiteConnectionPool,
-    SQLiteDatastore,
-)
+from eventsourcing.persistence import StoredEvent
 
-from commands.eventlog.faults import is_busy, translated
-from commands.eventlog.layout import NEVER_CHANGE, SCHEMA, database_uri
 from commands.eventlog.wire import Row
-from domain.errors import LogosphereError, StoreIsBusy, StoreIsFull
+from domain.log import Log
+from domain.reach import Away
+from domain.recorded import Look, Recorded
 
-LOCK_TIMEOUT = 30.0
-"""Seconds to wait for other writers before giving up."""
+MARKS = 1 << 40
+"""What remains of a mark, divided by this, is how many events of its cell were redacted."""
 
-FORGET_TIMEOUT = 5.0
-"""Seconds to wait for readers of what was redacted."""
+Birth = tuple[Row, str, str | None]
+"""A stream's first row, the name it was born with, and what its parent is called here: None where
+that is what it was called then."""
 
-_BUSY_MS = 25
-"""How long SQLite itself waits; above that we wait, since its growing naps starve the unlucky."""
+Told = Callable[[str | None], object]
+"""Hears in a sentence that the store is away, and None once it is back."""
 
-_COLUMNS = "originator_id, originator_version, rowid, topic, state"
+HIGHEST = 2**62
+"""Above all versions."""
 
-
-class _Pool(SQLiteConnectionPool):
-    """Connections that are durable, impatient, and remember their statements."""
-
-    def _create_connection(self) -> SQLiteConnection:
-        connection = sqlite3.connect(
-            self.db_name,
-            uri=True,
-            check_same_thread=False,
-            isolation_level=None,
-            cached_statements=128,
-            timeout=_BUSY_MS / 1000,
-        )
-        connection.row_factory = sqlite3.Row
-        try:
-            connection.execute("PRAGMA synchronous=FULL")
-            connection.execute("PRAGMA trusted_schema=OFF")
-            # what a redaction takes away leaves no trace in the pages it stood on
-            connection.execute("PRAGMA secure_delete=ON")
-        except sqlite3.Error:
-            connection.close()
-            raise
-        self.is_journal_mode_wal = True  # set once, when the file was made
-        return SQLiteConnection(sqlite_conn=connection, max_age=self.max_age)
+Cursor = Any
+"""What one recorder's contexts give and its methods take; nobody else looks into it."""
 
 
-class _Datastore(SQLiteDatastore):
-    def __init__(self, uri: str) -> None:
-        super().__init__(uri, originator_id_type="text")
-        self.pool.close()
-        self.pool = _Pool(db_name=uri)
+def unheard(_sentence: str | None) -> None:
+    """Nobody asks whether the store is away."""
 
 
-class EventRecorder(SQLiteApplicationRecorder):
-    """The library's recorder with our table, our patience and rows in pages."""
+class Recorder(Protocol):
+    """A table of events that only grows, in an order that is the order of commits.
 
-    def __init__(self, path: Path, *, mode: str = "mode=rw", full: bool = False) -> None:
-        """Open a log.
+    Whoever has read the event at a position has seen every event at a lower one. A stream's
+    versions follow each other from its beginning; a fork begins anywhere, once, and nothing of
+    it is below. What was acknowledged is durable. Every method raises the errors of
+    :mod:`domain.errors`, never the backend's.
+    """
 
-        Args:
-            path: the file.
-            mode: how, as a part of a SQLite URI.
-            full: it can only be read because the disk is full, which is what writers are told.
-        """
-        self.path, self.mode, self._full = path, mode, full
-        self._turn = threading.Lock()
-        super().__init__(_Datastore(database_uri(path, mode=mode)))
-        self.insert_events_statement = (
-            "INSERT INTO stored_events (originator_id, originator_version, topic, state)"
-            " VALUES (?,?,?,?)"
-        )
+    where: str
+    """What it is called in sentences."""
 
-    def construct_create_table_statements(self) -> list[str]:
-        """The table, its index and its guards."""
-        return list(SCHEMA)
+    def reading(self) -> AbstractContextManager[Cursor]:
+        """A cursor that sees what is committed by the time of each question."""
+        ...
 
-    def insert_events(self, stored_events: Sequence[StoredEvent], **_: Any) -> Sequence[int]:
-        """Write rows in one durable transaction; their positions."""
-        with self.writing() as cursor:
-            return self.insert_within(cursor, stored_events)
+    def unmoving(self, stream: str) -> AbstractContextManager[Cursor]:
+        """As :meth:`reading`, and all of a stream's family is as of one moment."""
+        ...
 
-    def insert_within(
-        self, cursor: sqlite3.Cursor, stored_events: Sequence[StoredEvent]
-    ) -> Sequence[int]:
-        """The same inside of :meth:`writing`; alone there, so that positions follow each other."""
-        cursor.executemany(
-            self.insert_events_statement,
-            [(e.originator_id, e.originator_version, e.topic, e.state) for e in stored_events],
-        )
-        cursor.execute("SELECT last_insert_rowid()")
-        last = int(cursor.fetchone()[0])
-        return range(last - len(stored_events) + 1, last + 1)
-
-    @staticmethod
-    def replace_within(cursor: sqlite3.Cursor, rows: Sequence[tuple[int, bytes]]) -> None:
-        """Give rows, by position, another state inside of :meth:`writing`: for redactions alone.
-
-        The guard is lifted and put back in the same transaction, so nobody ever sees the table
-        without it.
-        """
-        cursor.execute("DROP TRIGGER events_never_change")
-        cursor.executemany(
-            "UPDATE stored_events SET state=? WHERE rowid=?",
-            [(state, position) for position, state in rows],
-        )
-        cursor.execute(NEVER_CHANGE)
-
-    def forget(self, *, rewrite: bool) -> bool:
-        """Let nothing be left in the files of what rows once held.
-
-        Args:
-            rewrite: lay out all pages anew. What is overwritten is zeroed, but where rows of
-                another length make SQLite move their neighbours, copies of these stay behind in
-                the room between rows, and the next redaction would not reach them.
-
-        Returns:
-            Whether that came about; not while another process reads, or without room.
-        """
-        deadline = time.monotonic() + FORGET_TIMEOUT
-        while True:
-            try:
-                with self.reading() as cursor:
-                    if rewrite:
-                        cursor.execute("VACUUM")
-                    rewrite = False
-                    cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-                    busy = bool(cursor.fetchone()[0])
-            except StoreIsBusy:
-                busy = True
-            except LogosphereError:  # the redaction itself is done, and that it is has to be said
-                return False
-            if not busy or time.monotonic() > deadline:
-                return not busy
-            time.sleep(random.uniform(0.005, 0.02))  # noqa: S311 — a wait, no secret
-
-    @contextmanager
-    def unmoving(self) -> Iterator[sqlite3.Cursor]:
-        """As :meth:`reading`, and everything read is as of one moment, whatever others write."""
-        with self.reading() as cursor:
-            cursor.execute("BEGIN")
-            try:
-                yield cursor
-            finally:
-                cursor.execute("ROLLBACK")
-
-    @contextmanager
-    def writing(self) -> Iterator[sqlite3.Cursor]:
+    def writing(self, stream: str, beside: str | None = None) -> AbstractContextManager[Cursor]:
         """Hold the right to write: what is inserted is durable at the end, or not there at all.
+
+        Args:
+            stream: which stream, or one of a family of streams, is written.
+            beside: where the stream is new, and descends from another: that one.
 
         Raises:
             LostRace: a row is there already.
             StoreIsBusy, StoreIsFull, StoreIsReadOnly: nothing was written.
         """
-        if self._full:
-            raise StoreIsFull(str(self.path))
-        try:
-            with (
-                # a thread that waits for the writer inside the pool keeps readers out of it
-                self._turn,
-                self.datastore.get_connection(commit=True) as connection,
-                connection.cursor() as raw,
-            ):
-                raw.row_factory = None
-                self._begin(raw)
-                try:
-                    yield raw
-                    connection.commit()
-                except BaseException:
-                    connection.rollback()
-                    raise
-        except (PersistenceError, sqlite3.Error) as error:
-            raise translated(error, str(self.path)) from error
+        ...
 
-    def _begin(self, cursor: sqlite3.Cursor) -> None:
-        """Wait for other writers in short random naps.
+    # writing
 
-        SQLite's own naps grow, so that whoever waits longest asks least often.
+    def insert_events(
+        self,
+        stored_events: Sequence[StoredEvent],
+        behind: bytes | None = None,
+        mark: int | None = None,
+    ) -> Sequence[int]:
+        """Write rows of one stream durably, all or none; their positions.
+
+        Args:
+            stored_events: the rows.
+            behind: the chain hash that the row before them must have; None does not ask.
+            mark: what :meth:`marks` must say of their stream; None does not ask.
+
+        Raises:
+            LostRace: the row before them is another one: also where the store was put back to an
+                earlier moment, and went on otherwise, while we were away. Or something has been
+                redacted.
+            StoreIsBusy, StoreIsFull, StoreIsReadOnly: nothing was written.
+            StoreIsUnreachable: nobody knows whether it was.
         """
-        deadline = time.monotonic() + LOCK_TIMEOUT
-        while True:
-            try:
-                cursor.execute("BEGIN IMMEDIATE")
-            except sqlite3.OperationalError as error:
-                if not is_busy(error):
-                    raise
-                if time.monotonic() > deadline:
-                    raise StoreIsBusy(str(self.path), LOCK_TIMEOUT) from error
-                time.sleep(random.uniform(0.0005, 0.004))  # noqa: S311 — a wait, no secret
-            else:
-                return
+        ...
 
-    @contextmanager
-    def reading(self) -> Iterator[sqlite3.Cursor]:
-        """A cursor that yields plain tuples."""
-        try:
-            with (
-                self.datastore.get_connection(commit=False) as connection,
-                connection.cursor() as cursor,
-            ):
-                cursor.row_factory = None
-                yield cursor
-        except (PersistenceError, sqlite3.Error, UnicodeDecodeError) as error:
-            raise translated(error, str(self.path)) from error
+    def insert_within(self, cursor: Cursor, stored_events: Sequence[StoredEvent]) -> Sequence[int]:
+        """The same inside of :meth:`writing`."""
+        ...
 
-    @staticmethod
+    def insert_at(self, cursor: Cursor, rows: Sequence[Row]) -> None:
+        """Write rows at the positions that they bring along, above all that are there."""
+        ...
+
+    def insert_aliases(
+        self, cursor: Cursor, aliases: Iterable[tuple[str, str, str | None]]
+    ) -> None:
+        """Note streams whose name here, or whose parent's, is another than they were born with."""
+        ...
+
+    def replace_within(self, cursor: Cursor, rows: Sequence[tuple[int, bytes]]) -> None:
+        """Give rows, by position, another state inside of :meth:`writing`: for redactions alone.
+
+        The guard is lifted and put back in the same transaction, so nobody ever sees the table
+        without it.
+        """
+        ...
+
+    def forget(self, *, rewrite: bool) -> bool:
+        """Let nothing be left in the store's files of what rows once held; whether that is so."""
+        ...
+
+    # reading
+
     def rows(
-        cursor: sqlite3.Cursor,
+        self,
+        cursor: Cursor,
         stream: str,
         after: int,
         upto: int,
@@ -229,117 +130,146 @@ class EventRecorder(SQLiteApplicationRecorder):
         kinds: Sequence[str] = (),
     ) -> list[Row]:
         """At most ``limit`` rows of one stream with ``after < version <= upto``."""
-        which = f" AND topic IN ({','.join('?' * len(kinds))})" if kinds else ""
-        cursor.execute(
-            f"SELECT {_COLUMNS} FROM stored_events"  # noqa: S608 — constants and marks only
-            f" WHERE originator_id=? AND originator_version>? AND originator_version<=?{which}"
-            f" ORDER BY originator_version {'DESC' if newest_first else 'ASC'} LIMIT ?",
-            (stream, after, upto, *kinds, limit),
-        )
-        return cursor.fetchall()
+        ...
 
-    @staticmethod
-    def rows_at(cursor: sqlite3.Cursor, stream: str, versions: Sequence[int]) -> list[Row]:
+    def rows_at(self, cursor: Cursor, stream: str, versions: Sequence[int]) -> list[Row]:
         """The rows of one stream at just these versions."""
-        rows: list[Row] = []
-        for start in range(0, len(versions), 500):
-            some = versions[start : start + 500]
-            cursor.execute(
-                f"SELECT {_COLUMNS} FROM stored_events WHERE originator_id=?"  # noqa: S608
-                f" AND originator_version IN ({','.join('?' * len(some))})",
-                (stream, *some),
-            )
-            rows += cursor.fetchall()
-        return rows
+        ...
 
-    @staticmethod
-    def rows_by_position(cursor: sqlite3.Cursor, after: int, limit: int) -> list[Row]:
+    def rows_by_position(self, cursor: Cursor, after: int, limit: int) -> list[Row]:
         """At most ``limit`` rows of the whole store behind a position."""
-        cursor.execute(
-            f"SELECT {_COLUMNS} FROM stored_events WHERE rowid>? ORDER BY rowid LIMIT ?",  # noqa: S608
-            (after, limit),
-        )
-        return cursor.fetchall()
+        ...
 
-    @staticmethod
-    def birth(cursor: sqlite3.Cursor, stream: str) -> tuple[Row, str, str | None] | None:
-        """A stream's first row, the name it was born with, and what its parent is called here.
+    def last(self, cursor: Cursor) -> Row | None:
+        """The newest row of the whole store: nothing will ever appear below it."""
+        ...
 
-        The parent is None where its name has not changed.
-        """
-        cursor.execute(
-            f"SELECT {_COLUMNS}, name, parent FROM stored_events"  # noqa: S608 — constants only
-            " LEFT JOIN aliases ON stream = originator_id"
-            " WHERE originator_id=? ORDER BY originator_version LIMIT 1",
-            (stream,),
-        )
-        found = cursor.fetchone()
-        return None if found is None else (found[:5], found[5] or stream, found[6])
+    def birth(self, cursor: Cursor, stream: str) -> Birth | None:
+        """How a stream began; None where it did not."""
+        ...
 
-    @staticmethod
-    def streams(cursor: sqlite3.Cursor, family: str | None = None) -> list[str]:
-        """All streams, or those of a family, in order of their beginnings.
+    def births(self, cursor: Cursor, streams: Sequence[str]) -> list[Birth]:
+        """As :meth:`birth`, of all of these that are there."""
+        ...
 
-        One seek per stream along the index, not one look at each event; those of other families
-        are jumped over as one.
-        """
-        low, over = "", "s.id"
-        if family == "session":  # ';' is what comes right behind ':'
-            over = "CASE instr(s.id, ':') WHEN 0 THEN s.id ELSE"
-            over += " substr(s.id, 1, instr(s.id, ':') - 1) || ';' END"
-        elif family is not None:
-            low = f"{family}:"
-        cursor.execute(
-            "WITH RECURSIVE s(id) AS"  # noqa: S608 — constants only
-            " (SELECT min(originator_id) FROM stored_events WHERE originator_id >= ?1"
-            " UNION ALL SELECT (SELECT min(originator_id) FROM stored_events"
-            f" WHERE originator_id > {over}) FROM s WHERE s.id IS NOT NULL AND s.id < ?2)"
-            " SELECT id, (SELECT rowid FROM stored_events WHERE originator_id = s.id"
-            " ORDER BY originator_version LIMIT 1) AS position"
-            " FROM s WHERE id IS NOT NULL AND id < ?2 AND (?3 = 0 OR instr(id, ':') = 0)"
-            " ORDER BY position",
-            (low, f"{family};" if low else "\U0010ffff", family == "session"),
-        )
-        return [row[0] for row in cursor.fetchall()]
+    def newest_of(self, cursor: Cursor, looks: Sequence[Look]) -> list[Row | None]:
+        """What each look finds, if anything."""
+        ...
 
-    @staticmethod
-    def born_as(cursor: sqlite3.Cursor, name: str) -> list[str]:
+    def streams(self, cursor: Cursor, family: str | None = None) -> list[str]:
+        """All streams, or those of a family, in order of their beginnings."""
+        ...
+
+    def born_as(self, cursor: Cursor, name: str) -> list[str]:
         """The streams that were born with a name, the one that still has it first."""
-        own = EventRecorder.birth(cursor, name)
-        cursor.execute(
-            "SELECT stream FROM aliases WHERE name=?1 AND stream<>?1 AND EXISTS"
-            " (SELECT 1 FROM stored_events WHERE originator_id=stream) ORDER BY 1",
-            (name,),
-        )
-        others = [str(row[0]) for row in cursor.fetchall()]
-        return [name, *others] if own is not None and own[1] == name else others
+        ...
 
-    @staticmethod
-    def redactions(cursor: sqlite3.Cursor) -> int:
+    def aliases(self, cursor: Cursor) -> list[tuple[str, str, str | None]]:
+        """All streams whose name, or whose parent's, is another here: stream, name, parent."""
+        ...
+
+    def redactions(self, cursor: Cursor) -> int:
         """How many events were redacted."""
-        cursor.execute("SELECT count(*) FROM stored_events WHERE topic='event.redacted'")
-        return int(cursor.fetchone()[0])
+        ...
+
+    def marks(self, cursor: Cursor, stream: str | None = None) -> list[int]:
+        """What every redaction changes: of the cell that a stream is in, or one of each cell.
+
+        A cell's only grows, and two cells have different ones.
+        """
+        ...
+
+    def newest_version(self, cursor: Cursor, stream: str) -> int:
+        """The highest version of a stream; 0 if it has none."""
+        ...
+
+    def indexed_by_kind(self, cursor: Cursor, stream: str) -> int:
+        """How many rows of a stream the index by kind knows."""
+        ...
+
+    def reached(
+        self, cursor: Cursor, family: str | None = None
+    ) -> tuple[Sequence[str], Sequence[Away]]:
+        """The same of what answers, and which parts of the store do not."""
+        ...
+
+    def relatives(self, cursor: Cursor, stream: str) -> list[str]:
+        """Sessions among which are all that share history with a stream."""
+        ...
+
+    def cell_of(self, stream: str) -> str | None:
+        """The part of the store that a stream is in; None where its order is the one read here."""
+        ...
+
+    def cells(self) -> Sequence[str]:
+        """The parts that are looked at, where there are several."""
+        ...
+
+    def orders(self) -> Sequence["Recorder"]:
+        """The parts of the store that have an order of their own each; itself, where it has one."""
+        ...
+
+    def apart(self, streams: Iterable[str]) -> list[list[str]]:
+        """Streams in groups, of which each can be written at once."""
+        ...
+
+    def follow(self, log: Log, after: int, stop: threading.Event, told: Told) -> Iterator[Recorded]:
+        """Events behind a position, then each new one soon after its commit, until ``stop``.
+
+        A store that goes away is waited for, however long that takes.
+
+        Raises:
+            NoNews: the store is opened as one that never changes.
+        """
+        ...
 
     def close(self) -> None:
-        """Let go of the file."""
-        self.datastore.close()
+        """Let go of the store."""
+        ...
 
 
-def opened(file: Path, *, writable: bool) -> EventRecorder:
-    """The rows of a file, also where SQLite has no place for its own files beside it."""
-    wal = file.with_name(file.name + "-wal")
-    alone = not (wal.exists() and wal.stat().st_size)
-    if not writable:
-        return EventRecorder(file, mode="mode=ro&immutable=1" if alone else "mode=ro")
-    recorder = EventRecorder(file)
-    try:
-        with recorder.reading() as cursor:
-            cursor.execute("SELECT 1 FROM stored_events LIMIT 1")
-    except StoreIsFull:
-        recorder.close()
-        if not alone:
-            raise
-        return EventRecorder(file, mode="mode=ro&immutable=1", full=True)
-    except LogosphereError:
-        pass  # said by whoever reads what is damaged
-    return recorder
+class InOneOrder:
+    """What a recorder says of parts that has none."""
+
+    def reached(
+        self: Recorder, cursor: Cursor, family: str | None = None
+    ) -> tuple[Sequence[str], Sequence[Away]]:
+        """All streams: nothing can be away."""
+        return self.streams(cursor, family), ()
+
+    def relatives(self: Recorder, cursor: Cursor, _stream: str) -> list[str]:
+        """All sessions."""
+        return self.streams(cursor, "session")
+
+    def cell_of(self, _stream: str) -> None:
+        """There are none."""
+
+    def cells(self) -> Sequence[str]:
+        """There are none."""
+        return ()
+
+    def orders(self: Recorder) -> Sequence[Recorder]:
+        """Itself."""
+        return [self]
+
+    def apart(self, streams: Iterable[str]) -> list[list[str]]:
+        """All can be written at once."""
+        return [list(streams)]
+
+
+class OneByOne:
+    """How a recorder answers many questions where each costs next to nothing."""
+
+    def births(self: Recorder, cursor: Cursor, streams: Sequence[str]) -> list[Birth]:
+        """How these streams began, without those that did not."""
+        found = (self.birth(cursor, stream) for stream in streams)
+        return [birth for birth in found if birth is not None]
+
+    def newest_of(self: Recorder, cursor: Cursor, looks: Sequence[Look]) -> list[Row | None]:
+        """What each look finds."""
+        found: list[Row | None] = []
+        for (stream, after, upto), kinds in looks:
+            high = HIGHEST if upto is None else upto
+            rows = self.rows(cursor, stream, after, high, 1, newest_first=True, kinds=kinds)
+            found.append(rows[0] if rows else None)
+        return found

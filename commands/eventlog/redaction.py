@@ -5,7 +5,7 @@ from hashlib import sha256
 
 from commands.eventlog.chain import HASH_LENGTH
 from commands.eventlog.lineage import Lineage
-from commands.eventlog.recorder import EventRecorder
+from commands.eventlog.recorder import Recorder
 from commands.eventlog.wire import EventMapper
 from domain.errors import NoSuchMoment, NoSuchSession
 from domain.events import Caused, EventRedacted
@@ -14,7 +14,7 @@ from domain.recorded import Draw, Head
 
 
 def redact(
-    recorder: EventRecorder,
+    recorder: Recorder,
     mapper: EventMapper,
     lineage: Lineage,
     targets: Mapping[SessionId, Sequence[int]],
@@ -35,7 +35,7 @@ def redact(
         NothingChanges: one of them is redacted already, or holds no content.
         NoSuchSession, NoSuchMoment: one of them is not there.
     """
-    with recorder.writing() as cursor:
+    with recorder.writing(next(iter(targets))) as cursor:
         for stream, versions in targets.items():
             newest = recorder.rows(cursor, stream, 0, 2**62, 1, newest_first=True)
             if not newest:

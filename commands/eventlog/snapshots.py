@@ -16,7 +16,8 @@ from typing import Any, NamedTuple, TypeVar
 import msgpack
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from commands.eventlog.layout import database_uri
+from commands.eventlog.recorder import MARKS
+from commands.eventlog.sqlite.layout import database_uri
 from domain.ids import SessionId
 from domain.session import SHAPE, Session
 
@@ -37,7 +38,7 @@ _TORN = (sqlite3.Error, OSError, ValueError, TypeError)
 
 _SAVE = "INSERT OR REPLACE INTO states VALUES (?,?,?,?,?,?,?)"
 _DROP = "DELETE FROM states WHERE session=? AND version=?"
-_FORGET = "DELETE FROM states WHERE redactions<?"
+_FORGET = "DELETE FROM states WHERE redactions<? AND redactions>=?"
 _NEWEST = """SELECT version, hash, crc, state FROM states
     WHERE session=? AND version>? AND version<=? AND shape=? AND redactions=?
     ORDER BY version DESC LIMIT 1"""
@@ -60,7 +61,7 @@ class Snapshots:
         self._writable = writable
         self._connection: sqlite3.Connection | None = None
         self._broken = False
-        self._forgotten = 0
+        self._forgotten = {0}
         self._lock = threading.Lock()
 
     def save(self, stream: SessionId, snapshots: Iterable[Snapshot], redactions: int) -> None:
@@ -69,7 +70,7 @@ class Snapshots:
         Args:
             stream: the session.
             snapshots: its states.
-            redactions: how many events of the store were redacted when these were folded.
+            redactions: the mark of its cell's redactions when these were folded.
         """
         rows = [
             (stream, s.state.version, SHAPE, redactions, s.hash, zlib.crc32(packed), packed)
@@ -83,22 +84,23 @@ class Snapshots:
         self._try(lambda connection: connection.execute(_DROP, (stream, version)), writing=True)
 
     def forget(self, redactions: int, *, thorough: bool) -> bool:
-        """Delete, for good, what was kept before so many events had been redacted.
+        """Delete, for good, what was kept of a cell before its newest redaction.
 
         Args:
-            redactions: how many events of the store are redacted now.
+            redactions: the mark of the cell's redactions now.
             thorough: empty the write-ahead log in any case, which may have to wait for others.
 
         Returns:
             Whether nothing is left of it; the file may be in use, or out of order.
         """
-        self._forgotten = redactions
+        self._forgotten.add(redactions)
 
         def delete(connection: sqlite3.Connection) -> bool:
-            forgotten = connection.execute(_FORGET, (redactions,)).rowcount
+            span = (redactions, redactions - redactions % MARKS)
+            forgotten = connection.execute(_FORGET, span).rowcount
             connection.commit()  # neither of these is possible within a transaction
             if forgotten:
-                connection.execute("VACUUM")  # see EventRecorder.forget
+                connection.execute("VACUUM")  # see SqliteRecorder.forget
             elif not thorough:
                 return True
             return not connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
@@ -125,7 +127,7 @@ class Snapshots:
 
         Args:
             parts: of the path.
-            redactions: how many events of the store are redacted now.
+            redactions: the mark of the cell's redactions now.
 
         Returns:
             Its stream, its version, and the snapshot, or None in its place if it can't be read.
@@ -141,7 +143,7 @@ class Snapshots:
                     return stream, int(row[0]), self._read(*row[1:])
             return None
 
-        if redactions != self._forgotten:  # whoever redacted may have been killed before this
+        if redactions not in self._forgotten:  # whoever redacted may have been killed before this
             self.forget(redactions, thorough=False)
         return self._try(look, writing=False)
 

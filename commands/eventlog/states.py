@@ -33,7 +33,7 @@ class Known(NamedTuple):
     snapshot: int
     """The version of its newest snapshot."""
     redactions: int
-    """How many events of the store had been redacted when it was folded."""
+    """The mark of the redactions when it was folded: see :mod:`commands.eventlog.recorder`."""
 
 
 class States:
@@ -45,10 +45,10 @@ class States:
         lineage: Lineage,
         mapper: EventMapper,
         rows: Callable[..., Iterator[Row]],
-        redactions: Callable[[], int],
+        marks: Callable[[SessionId | None], Sequence[int]],
     ) -> None:
         self._snapshots, self._lineage = snapshots, lineage
-        self._mapper, self._rows, self._redactions = mapper, rows, redactions
+        self._mapper, self._rows, self._marks = mapper, rows, marks
         self._known: dict[str, OrderedDict[SessionId, Known]] = {
             family: OrderedDict() for family in STATES_KEPT
         }
@@ -64,7 +64,7 @@ class States:
 
     def kept(self, session: SessionId) -> Iterator[tuple[int, Session | None]]:
         """All snapshots of a session's own events: version, and state if readable."""
-        for version, snapshot in self._snapshots.kept(session, self._redactions()):
+        for version, snapshot in self._snapshots.kept(session, self._mark(session)):
             yield version, snapshot.state if snapshot is not None else None
 
     def forget(self) -> bool:
@@ -72,22 +72,44 @@ class States:
         with self._lock:
             for known in self._known.values():
                 known.clear()
-        return self._snapshots.forget(self._redactions(), thorough=True)
+        gone = [self._snapshots.forget(mark, thorough=True) for mark in self._marks(None)]
+        return all(gone)
+
+    def _mark(self, session: SessionId) -> int:
+        """What would be another one if an event that the session may share had been redacted."""
+        return self._marks(session)[0]
 
     def newest(self, session: SessionId) -> Known:
         """The state at the head, which others may have moved."""
-        known = self.valid(session) or self._cold(session, None)
+        known = self.valid(session)
+        if known is None:
+            return self._remember(session, self._cold(session, None))
+        rows = self._behind(session, known)
+        if rows is None:
+            return self._remember(session, self._cold(session, None))
         state, hash_ = known.state, known.hash
-        for row in self._rows(session, after=state.version):
+        for row in rows:
             if row[3] == _REDACTION:  # since we looked: what we know is not what it was
                 return self._remember(session, self._cold(session, None))
             state, hash_ = self._evolved(state, row), row[4][:HASH_LENGTH]
         return self._remember(session, known._replace(state=state, hash=hash_))
 
+    def _behind(
+        self, session: SessionId, known: Known, upto: int | None = None
+    ) -> Iterator[Row] | None:
+        """The rows behind a remembered state; None where the log has another past by now.
+
+        So it is after a restore, or a failover that lost something, while we were away.
+        """
+        rows = self._rows(session, after=known.state.version - 1, upto=upto)
+        first = next(rows, None)
+        there = first is not None and (first[1], first[4][:HASH_LENGTH])
+        return rows if there == (known.state.version, known.hash) else None
+
     def valid(self, session: SessionId) -> Known | None:
         """What is remembered, unless something has been redacted since."""
         known = self.known(session)
-        return known if known is not None and known.redactions == self._redactions() else None
+        return known if known is not None and known.redactions == self._mark(session) else None
 
     def at(self, session: SessionId, version: int) -> Any:
         """The state as of a version.
@@ -95,11 +117,16 @@ class States:
         Raises:
             NoSuchMoment: the session does not have it.
         """
-        known = self.valid(session)
+        known = self.known(session)
+        if known is not None and known.state.version <= version:
+            known = self.valid(session)  # only asked where it helps: it may be a round trip
         if known is None or known.state.version > version:
             return self._cold(session, version).state
+        rows = self._behind(session, known, version)
+        if rows is None:
+            return self._cold(session, version).state
         state = known.state
-        for row in self._rows(session, after=state.version, upto=version):
+        for row in rows:
             state = self._evolved(state, row)
         if state.version != version:
             raise NoSuchMoment(session, str(version), [str(state.version)])
@@ -142,7 +169,7 @@ class States:
         """A state from the newest true snapshot and the events behind it."""
         parts = clipped(self._lineage.path(session), 0, version)
         parts.reverse()
-        redactions = self._redactions()
+        redactions = self._mark(session)
         state, hash_, saved = self._snapshot(session, parts, redactions)
         fresh: list[Snapshot] = []
         stream = session
@@ -163,7 +190,7 @@ class States:
 
     def _keep(self, stream: SessionId, snapshots: list[Snapshot], redactions: int) -> None:
         """Save states, unless they may hold what has been taken away since."""
-        if redactions == self._redactions() and family_of(stream) == "session":
+        if redactions == self._mark(stream) and family_of(stream) == "session":
             self._snapshots.save(stream, snapshots, redactions)
 
     def _snapshot(

@@ -6,15 +6,16 @@ from typing import Any, NamedTuple, TypeVar
 
 from commands.eventlog.chain import HASH_LENGTH, link
 from commands.eventlog.lineage import Birth, born
-from commands.eventlog.recorder import EventRecorder
+from commands.eventlog.recorder import Cursor, Recorder
 from commands.eventlog.wire import EventMapper, Row, original
 from domain.errors import LogosphereError
 from domain.events import EventRedacted, SessionForked
 from domain.ids import SessionId
 from domain.recorded import BEGINNING
+from domain.server_errors import StoreIsUnreachable
 
 PAGE = 512
-_HIGHEST = 2**62  # 4611686018427387904
+_HIGHEST = 2**62
 _ANOTHER = "event {} ({}) is not what was written, or not where"
 T = TypeVar("T")
 
@@ -36,7 +37,7 @@ class Verdict(NamedTuple):
     findings: tuple[Finding, ...]
 
 
-def verify_stream(recorder: EventRecorder, mapper: EventMapper, stream: SessionId) -> Verdict:
+def verify_stream(recorder: Recorder, mapper: EventMapper, stream: SessionId) -> Verdict:
     """Recompute the chain of one stream, its link to the parent and its index included.
 
     After a broken event the chain goes on from the hash that is stored, so that each damaged
@@ -46,7 +47,7 @@ def verify_stream(recorder: EventRecorder, mapper: EventMapper, stream: SessionI
 
 
 def verify_since(
-    recorder: EventRecorder, mapper: EventMapper, position: int, hash_: bytes
+    recorder: Recorder, mapper: EventMapper, position: int, hash_: bytes
 ) -> Iterator[Verdict]:
     """Recompute the chains behind a position of the store, however long they were before it.
 
@@ -84,7 +85,7 @@ def verify_since(
 class _Chain:
     """The chain of one stream, checked as its rows come along."""
 
-    def __init__(self, recorder: EventRecorder, mapper: EventMapper, stream: SessionId) -> None:
+    def __init__(self, recorder: Recorder, mapper: EventMapper, stream: SessionId) -> None:
         self._recorder, self._mapper, self._stream = recorder, mapper, stream
         self._findings: list[Finding] = []
         self._unreadable: set[int] = set()
@@ -205,14 +206,14 @@ class _Chain:
 
     def _check_index(self, count: int) -> None:
         """The index that looks events up by kind must know just as many."""
-        known = _tolerant(lambda: self._scalar(_COUNT_BY_KIND))
+        known = _tolerant(lambda: self._asked(self._recorder.indexed_by_kind))
         if known != count + len(self._unreadable):
             which = "can't be read" if known is None else f"knows {known} of {count} events"
             self._find(0, f"the index by kind {which}: export what is whole, or use a backup")
 
     def _rows(self) -> Iterator[Row]:
         """All rows that can be read; a page that can't be is read row by row."""
-        newest = _tolerant(lambda: self._scalar(_NEWEST))
+        newest = _tolerant(lambda: self._asked(self._recorder.newest_version))
         if newest is None:
             self._find(0, "its events can't even be counted")
             newest = 0
@@ -244,25 +245,13 @@ class _Chain:
         with self._recorder.reading() as cursor:
             return self._recorder.rows(cursor, self._stream, after, upto, limit)
 
-    def _scalar(self, query: str) -> int:
+    def _asked(self, question: Callable[[Cursor, str], int]) -> int:
         with self._recorder.reading() as cursor:
-            cursor.execute(query, (self._stream,))
-            row = cursor.fetchone()
-            return int(row[0]) if row and type(row[0]) is int else 0
-
-
-_NEWEST = (
-    "SELECT originator_version FROM stored_events WHERE originator_id=?"
-    " AND originator_version<=4611686018427387904 ORDER BY originator_version DESC LIMIT 1"
-)
-_COUNT_BY_KIND = (
-    "SELECT count(*) FROM stored_events INDEXED BY stored_events_by_kind WHERE originator_id=?"
-    " AND topic>=''"
-)
+            return question(cursor, self._stream)
 
 
 def stored_hash(
-    recorder: EventRecorder, mapper: EventMapper, session: SessionId, version: int
+    recorder: Recorder, mapper: EventMapper, session: SessionId, version: int
 ) -> bytes | None:
     """The chain hash stored at a version that the session holds or inherits."""
     stream, passed = session, set[SessionId]()
@@ -274,6 +263,8 @@ def stored_hash(
             if rows:
                 return rows[0][4][:HASH_LENGTH] if _is_row(rows[0]) else None
             birth = _birth(recorder, mapper, stream)
+        except StoreIsUnreachable:  # which says nothing about what was written
+            raise
         except LogosphereError:
             return None
         if birth is None or birth.parent is None or version > birth.at:
@@ -282,7 +273,7 @@ def stored_hash(
     return None
 
 
-def _birth(recorder: EventRecorder, mapper: EventMapper, stream: str) -> Birth | None:
+def _birth(recorder: Recorder, mapper: EventMapper, stream: str) -> Birth | None:
     with recorder.reading() as cursor:
         found = recorder.birth(cursor, stream)
     return None if found is None else born(mapper, *found)
@@ -296,5 +287,7 @@ def _is_row(row: tuple[Any, ...]) -> bool:
 def _tolerant(read: Callable[[], T]) -> T | None:
     try:
         return read()
+    except StoreIsUnreachable:  # as above
+        raise
     except LogosphereError:
         return None

@@ -2,6 +2,7 @@
 
 import errno
 import importlib.util
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,6 +29,8 @@ def from_hub(repo: str, name: str, room: Path) -> Path:
     from huggingface_hub.utils.tqdm import disable_progress_bars  # noqa: PLC0415
 
     disable_progress_bars()
+    # it would tell of each of its tries; the failure of the last one is told here
+    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
     try:
         return Path(hf_hub_download(repo_id=repo, filename=name, local_dir=room))
     except OSError as error:

@@ -14,6 +14,7 @@ from domain.events.agents import (
     PeerAsked,
     PromptSubmitted,
     PromptWithdrawn,
+    StopAsked,
     ToolCalled,
     TurnCompleted,
     TurnFailed,
@@ -138,6 +139,7 @@ AgentEvent = (
     | PromptSubmitted
     | PromptWithdrawn
     | TurnStarted
+    | StopAsked
     | ToolCalled
     | TurnCompleted
     | TurnFailed
@@ -233,6 +235,7 @@ __all__ = [
     "SessionStarted",
     "SignalChanged",
     "Source",
+    "StopAsked",
     "TaskClosed",
     "TaskCreated",
     "TaskEvent",

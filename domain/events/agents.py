@@ -16,8 +16,10 @@ Way = Literal["conversation", "work"]
 Status = Literal["success", "partial", "failed", "blocked"]
 """What came of a piece of work, in the words of whoever did it."""
 
-Failure = Literal["failed", "interrupted", "budget", "time", "idle", "loop", "session gone"]
-"""Why a turn has no answer."""
+Failure = Literal[
+    "failed", "stopped", "interrupted", "budget", "time", "idle", "loop", "session gone"
+]
+"""Why a turn has no answer; ``stopped`` is by somebody who wanted no more of it."""
 
 Ended = Literal["asked", "session gone", "task closed"]
 
@@ -85,6 +87,13 @@ class TurnStarted(Event):
     prompt: int
     holder: str
     """``host:pid:start`` of the process, to tell a live one from a dead one."""
+
+
+class StopAsked(Event):
+    """Somebody wanted the turn to end; the process that runs it ends it, and says what it took."""
+
+    kind: Literal["stop.asked"] = "stop.asked"
+    turn: int
 
 
 class ToolCalled(Event):

@@ -117,10 +117,11 @@ def _broken(sentence: str) -> None:
 class Recorder:
     """Writes W1 into a store of its own, as a user and a mind would."""
 
-    def __init__(self, directory: Path, work: Workload, *, clustered: bool = False) -> None:
+    def __init__(self, store: Path | EventLog, work: Workload, *, clustered: bool = False) -> None:
         """One that has not begun; ``clustered`` gathers its thoughts as well."""
-        self.directory, self.work = directory, work
-        self.log = EventLog.create(directory)
+        self.work = work
+        self.log = store if isinstance(store, EventLog) else EventLog.create(store)
+        self.directory = self.log.place.home
         self.gatherer = Gatherer(self.log, lambda _: None, _broken) if clustered else None
         self.world = SteppingWorld()
         self.state = start_session(self.log, MAIN, self.world)

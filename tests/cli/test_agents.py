@@ -1,12 +1,14 @@
 """Agents on the command line."""
 
+import asyncio
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.conftest import Mind
-from tests.stories.crew import calls, report, scripted
+from tests.stories.crew import calls, crew, report, scripted
 
 LINE = {"tokens_in": 340, "tokens_out": 12, "cost_usd": 0.25, "context_window": 1000}
 
@@ -45,6 +47,20 @@ def test_a_conversation_from_draft_to_undraft(mind: Mind, model: Any) -> None:
     assert "undrafted" in shown
     assert "Nobody is there" in mind("agent", "list").err
     assert mind("verify").code == 0
+
+
+def test_what_nobody_knows_the_cost_of_is_not_free(mind: Mind, model: Any) -> None:
+    """While it is there, when it ends, and in the line of its end."""
+    mind("agent", "draft", "reviewer", "-m", model({"text": "One."}))
+    mind("agent", "ask", "Why?")
+    assert "$0.0000 and 1 call of unknown cost\n" in mind("agent", "status").out
+    ended = mind("agent", "undraft").err
+    assert "is undrafted: 1 turn, $0.0000 and 1 call of unknown cost, " in ended
+    assert ended.endswith(" s.\n")
+    (line,) = (
+        line for line in mind("log", "-s", "agent:reviewer-1").out.splitlines() if "undraft" in line
+    )
+    assert ("1 turn, " in line, "$" in line) == (True, False)
 
 
 def test_what_can_not_be_is_refused_in_a_sentence(mind: Mind, model: Any) -> None:
@@ -114,4 +130,37 @@ def test_kill_and_reset(mind: Mind, model: Any) -> None:
     assert mind("agent", "ask", "2?").out == "Two.\n"
     assert "reviewer-1 is ended (undrafted)" in mind("agent", "kill", "reviewer-1").err
     again = mind("agent", "kill", "reviewer-1")
-    assert (again.code, "has ended" in again.err) == (2, True)
+    assert (again.code, "has ended" in again.err, "another" in again.err) == (2, True, False)
+
+
+def test_a_turn_that_another_process_runs_is_stopped(
+    mind: Mind, model: Any, tmp_path: Path
+) -> None:
+    """What had arrived is kept, with what it cost; where nobody answers, a sentence says so."""
+    lines = ({**calls("nothing"), "text": "Let me look.", **LINE}, {"text": "…", "delay": 600})
+    mind("agent", "draft", "reviewer", "-m", model(*lines))
+    nothing = mind("agent", "stop")
+    assert (nothing.code, nothing.out) == (2, "")
+    assert "'reviewer-1' is not answering now: there is nothing to stop." in nothing.err
+    began = threading.Event()
+
+    async def other() -> None:
+        async with crew(tmp_path / "thinking") as one:
+            prompt = await one.harness.submit("reviewer-1", "Well?")
+            await one.until(lambda: any(notice.kind == "tool_result" for notice in one.told))
+            began.set()
+            await one.harness.answered("reviewer-1", prompt)
+
+    thread = threading.Thread(target=lambda: asyncio.run(other()))
+    thread.start()
+    assert began.wait(20)
+    stopped = mind("agent", "stop", "reviewer-1")
+    thread.join(20)
+    assert (stopped.code, stopped.err) == (0, "Turn 1 of reviewer-1 is stopped.\n")
+    [turn] = mind("agent", "show", "reviewer-1", "--json").data["turns"]
+    assert (turn["outcome"], turn["detail"]) == ("failed", "It was stopped.")
+    assert (turn["answer"], turn["cost_usd"]) == ("Let me look.", 0.25)
+    assert mind("agent", "stop", "reviewer-1").code == 2
+    kinds = mind("log", "-s", "agent:reviewer-1", "--json").out
+    assert kinds.count("stop.asked") == 1
+    assert "turn 1" in mind("log", "-s", "agent:reviewer-1", "-k", "stop.asked").out

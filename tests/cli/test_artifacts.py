@@ -36,7 +36,7 @@ def mind(within: Mind, stage: Stage) -> Mind:
     """Commands on that store, within this process."""
 
     def run(*words: str, **more: str) -> Ran:
-        return within(*words, MIND_STORE=str(stage.log.file.parent), MIND_SESSION="main", **more)
+        return within(*words, MIND_STORE=str(stage.log.place.home), MIND_SESSION="main", **more)
 
     return run
 
@@ -86,7 +86,7 @@ def test_an_effort_from_its_beginning_to_its_end(
     does: Callable[..., Ran], stage: Stage, installed: Mind
 ) -> None:
     """Opened in an exchange, with a part; resolved; what leaves the context by it is said."""
-    store = {"MIND_STORE": str(stage.log.file.parent), "MIND_SESSION": "main"}
+    store = {"MIND_STORE": str(stage.log.place.home), "MIND_SESSION": "main"}
     done = installed("effort", "open", "explain the tides", "-e", "exc_1", **store)
     assert (done.code, done.out) == (0, "")
     effort = head(stage)
@@ -342,7 +342,7 @@ def test_artifacts_are_moments(does: Callable[..., Ran], mind: Mind, stage: Stag
     assert "tells of" in does("why", "~1").out
     refused = mind("show", f"fact:{effort}")
     assert refused.code == 2
-    assert f"has no moment 'fact:{effort}'; the nearest are effort:{effort}." in refused.err
+    assert f"has no moment 'fact:{effort}'; the nearest is effort:{effort}." in refused.err
     assert mind("show", "artifact:2").code == 2
 
 

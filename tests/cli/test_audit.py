@@ -86,7 +86,6 @@ def test_nothing_is_cut_in_full(asked: Mind) -> None:
     """`--full` shows each deed with its effect below, whatever their length."""
     note = "a long note, " * 20
     asked("note", note, "--about", "2")
-    assert note.strip() not in " ".join(asked("audit").out.split())
     full = asked("audit", "--full", "-n", "1").out
     assert note.strip() in " ".join(full.split())
     assert "→ about 2" in full

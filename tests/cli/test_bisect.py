@@ -124,8 +124,8 @@ def test_what_can_not_be_asked(drafted: Mind) -> None:
         ("-w", "drfat"): "the nearest are draft,",
         ("-w", "draft > 3", "draft:1"): "can't compare a text with a number",
         ("-w", "__import__('os').system('touch gone')"): "can't be reached",
-        ("mian@1", "-w", "draft"): "There is no session 'mian'; there are main.",
-        ("head~3", "iter:99", "-w", "draft"): "the nearest are iter:5",
+        ("mian@1", "-w", "draft"): "There is no session 'mian'; there is main.",
+        ("head~3", "iter:99", "-w", "draft"): "the nearest is iter:5",
     }.items():
         ran = drafted("bisect", *words)
         assert (ran.code, ran.out) == (2, ""), words

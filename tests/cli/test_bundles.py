@@ -104,9 +104,9 @@ def test_an_imported_session_is_one_like_others(
     [
         (("export", "session", "nowhere", "-o", "f"), "nowhere"),
         (("export", "session", "Main", "-o", "f"), "Main"),
-        (("export", "session", "main", "-o", "there.txt"), "choose another"),
+        (("export", "session", "main", "-o", "there.txt"), "name another file"),
         (("export", "session", "main", "-o", "nowhere/f"), "no such directory"),
-        (("export", "session", "main", "-o", "."), "choose another"),
+        (("export", "session", "main", "-o", "."), "name another file"),
         (("import", "nowhere"), "no such file"),
         (("import", "there.txt"), "not a Logosphere log"),
         (("import", "."), "can't be read"),

@@ -32,6 +32,15 @@ def test_an_exchange_from_message_to_history(typed: Mind) -> None:
     assert [turn["question"] for turn in history] == ["why two tides a day?"]
 
 
+def test_a_pull_says_first_what_it_fetches_and_from_where(within: Mind, tmp_path: Path) -> None:
+    """Before anything is asked, since a hub that is away may keep it waiting."""
+    (tmp_path / "mind").write_text("no directory")
+    refused = within("model", "pull", "local:tiny", XDG_CACHE_HOME=str(tmp_path))
+    assert refused.code == 1
+    assert refused.err.startswith("Fetching SmolLM2 135M Instruct, Q4_1")
+    assert "98 MB, from the model hub, or where that does not answer" in refused.err
+
+
 def test_a_background_run_leaves_drafts_unseen(asked: Mind) -> None:
     """`run -b` goes on over drafts and a +1, and stops at true silence."""
     ended = asked("run", "-b", "--json").data
@@ -66,7 +75,7 @@ def test_one_message_at_a_time(asked: Mind) -> None:
     assert refused.out == ""
     assert "run the mind first" in refused.err
     asked("run")
-    assert "accept one of 1 draft" in asked("message", "and Fundy?").err
+    assert "accept its draft first" in asked("message", "and Fundy?").err
 
 
 def test_no_iteration_while_idle(asked: Mind) -> None:

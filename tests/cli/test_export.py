@@ -62,13 +62,14 @@ def template_of_noise(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_parquet_and_arrow(within: Mind, here: str, tmp_path: Path) -> None:
     """What was written is told in a sentence, or as JSON; nothing else is on stdout."""
-    done = within("export", "parquet", "lake", "--partition-by", "session", "-S", here)
+    done = within("export", "parquet", "lake", "--buckets", "4", "-S", here)
     assert (done.code, done.out) == (0, "")
     first, second = done.err.splitlines()
     assert first == "There was no analytics.duckdb: built anew."
     assert second.startswith("Wrote ")
     assert "up to event 7 of the store" in second
-    assert (tmp_path / "lake" / "messages" / "session=main").is_dir()
+    (bucket,) = (tmp_path / "lake" / "messages" / "day=2025-06-15").iterdir()
+    assert bucket.name in {f"bucket={n}" for n in range(4)}
     done = within("export", "arrow", "tables", "--table", "drafts", "-S", here, "--json")
     size = sum(file.stat().st_size for file in (tmp_path / "tables").iterdir())
     facts = {"place": "tables", "position": 7, "behind": 0, "files": 3, "bytes": size}
@@ -76,17 +77,32 @@ def test_parquet_and_arrow(within: Mind, here: str, tmp_path: Path) -> None:
     assert done.err == ""
 
 
-def test_a_second_time(within: Mind, here: str, tmp_path: Path) -> None:
-    """It has to be told that the first one goes, and then holds what is new."""
-    assert within("export", "parquet", "lake", "-S", here).code == 0
+def test_again_and_again(within: Mind, here: str) -> None:
+    """It is told what came, what could go, and why all was written anew."""
+    lake = ("export", "parquet", "lake", "-S", here, "-t", "events", "-t", "sessions")
+    assert within(*lake).code == 0
+    again = within(*lake)
+    assert again.err == "lake is up to date: it goes up to event 7 of the store.\n"
     with EventLog(Path(here)) as log:
         grow(log, MAIN, 1)
-    done = within("export", "parquet", "lake", "-S", here)
+    added, could_go = within(*lake).err.splitlines()
+    assert added.startswith("Added to lake: 3 rows, 2 files, ")
+    assert added.endswith("; events 8 to 8 of the store.")
+    assert could_go.startswith("1 file of earlier states, ")
+    assert within(*lake, "--prune").err.splitlines()[1].startswith("Removed 1 file, ")
+    assert within("redact", "draft:1", "--reason", "a name", "-y", "-S", here, "-s", MAIN).code == 0
+    done = within(*lake, "--json")
+    facts = {name: done.data[name] for name in ("place", "after", "position", "behind", "redacted")}
+    assert facts == {"place": "lake", "after": 0, "position": 9, "behind": 0, "redacted": True}
+    assert (done.data["rows"], done.data["files"]) == ({"events": 9, "sessions": 2}, 3)
+    assert (done.data["superseded"]["files"], done.data["removed"]["files"]) == (0, 3)
+    done = within(*lake, "--buckets", "3")
     assert done.code == 2
     assert "--force" in done.err
-    done = within("export", "parquet", "lake", "-S", here, "-f")
-    assert done.code == 0
-    assert "up to event 8" in done.err
+    with EventLog(Path(here)) as log:
+        newest = next(r for r in log.read(MAIN) if r.event.kind == "thought.added")
+        log.redact({MAIN: [newest.version]}, "a name", draw(wish=77))
+    assert "was redacted since the last export: all of lake was written anew" in within(*lake).err
 
 
 @pytest.mark.parametrize(
@@ -95,7 +111,9 @@ def test_a_second_time(within: Mind, here: str, tmp_path: Path) -> None:
         (("parquet", "here/lake"), "in the store"),
         (("parquet", "here"), "in the store"),
         (("parquet", "file"), "there already"),
-        (("parquet", "."), "where you are"),
+        (("parquet", "."), "no export"),
+        (("parquet", "lake", "--buckets", "0"), "1 to 1,024"),
+        (("arrow", "."), "where you are"),
         (("parquet", "no/where"), "make it first"),
         (("parquet", "/proc/lake"), "can't be written"),
         (("parquet", "/dev/null"), "there already"),
@@ -128,38 +146,24 @@ def test_the_past_is_no_export(within: Mind, here: str, tmp_path: Path) -> None:
     assert not (tmp_path / "lake").exists()
 
 
-def _started(tmp_path: Path, *words: str) -> "subprocess.Popen[bytes]":
-    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "MIND_USER": "ann"}
-    return subprocess.Popen([MIND, *words], cwd=tmp_path, env=env, stderr=subprocess.DEVNULL)
-
-
-def test_a_kill_leaves_nothing_at_the_place(installed: Mind, tmp_path: Path) -> None:
-    """While it is being written nothing is there, and the next export clears up."""
-    home = tmp_path / "here"
-    home.mkdir()
-    with EventLog.create(home) as log:
-        begin(log, events=2_000)
-    assert installed("export", "parquet", "first", "-S", "here").code == 0
-    hits, tries = 0, [f"lake-{n}" for n in range(20)]
-    for lake in tries:
-        running = _started(tmp_path, "export", "parquet", lake, "-S", "here")
-        while running.poll() is None and not list(tmp_path.glob(".mind-export-*/new/events")):
-            pass
-        running.kill()
-        running.wait()
-        left = list(tmp_path.glob(".mind-export-*"))
-        if (tmp_path / lake / "_schema.json").exists():  # it was faster
-            continue
-        assert not (tmp_path / lake).exists()
-        assert len(left) == 1  # of this one: what the one before had left is gone
-        hits += 1
-        if hits == 3:
-            break
-    assert hits == 3
-    assert installed("export", "parquet", "last", "-S", "here").code == 0
-    assert not list(tmp_path.glob(".mind-export-*"))
-    told = [(tmp_path / name / "_schema.json").read_text() for name in ("first", "last")]
-    assert told[0] == told[1]
+def _limited(
+    limit: int, words: tuple[str, ...], tmp_path: Path
+) -> "subprocess.CompletedProcess[str]":
+    """The installed command where no file can be longer than that."""
+    return subprocess.run(
+        [sys.executable, "-c", LIMITED, str(limit), MIND, *words],
+        cwd=tmp_path,
+        env={
+            "PATH": os.environ["PATH"],
+            "HOME": str(tmp_path),
+            "MIND_USER": "ann",
+            "PYTHONDONTWRITEBYTECODE": "1",  # half of it would be there for everybody
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
 
 
 @pytest.mark.parametrize(
@@ -177,21 +181,31 @@ def test_a_full_disk(
     """One sentence, exit code 1, nothing half-written; with room, it is done."""
     shutil.copytree(template_of_noise, tmp_path / "here")
     words = ("export", *words, "-S", "here")
-    done = subprocess.run(
-        [sys.executable, "-c", LIMITED, str(limit), MIND, *words],
-        cwd=tmp_path,
-        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "MIND_USER": "ann"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    done = _limited(limit, words, tmp_path)
     assert done.returncode == 1, done.stderr
     assert done.stderr.startswith("mind: ")
     assert "full" in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["here"]
     assert within(*words).code == 0
+
+
+def test_a_full_disk_leaves_a_lake_as_it_was(
+    within: Mind, template_of_noise: Path, tmp_path: Path
+) -> None:
+    """What can't be added is not, and there is room for it again."""
+    here = shutil.copytree(template_of_noise, tmp_path / "here")
+    words = ("export", "parquet", "lake", "-S", "here", "-t", "events", "-t", "thoughts")
+    assert within(*words).code == 0
+    before = sorted((tmp_path / "lake").rglob("*"))
+    with EventLog(here) as log:
+        log.append(MAIN, 31, draw(*(thought(os.urandom(9_000).hex()) for _ in range(9)), wish=99))
+        catch_up(log, here)
+    done = _limited(50_000, words, tmp_path)
+    assert (done.returncode, len(done.stderr.splitlines())) == (1, 1), done.stderr
+    assert "full" in done.stderr
+    assert sorted((tmp_path / "lake").rglob("*")) == before
+    assert "events 32 to 40" in within(*words).err
 
 
 def test_a_store_that_nobody_may_write(within: Mind, here: str, tmp_path: Path) -> None:

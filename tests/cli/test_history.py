@@ -5,7 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from commands.eventlog import EventLog
+from domain.events import ThoughtAdded
 from tests.cli.conftest import Mind
+from tests.commands.eventlog.stores import MAIN, begin, draw
 
 
 @pytest.fixture
@@ -91,6 +94,39 @@ def test_show_prints_one_event(asked: Mind) -> None:
     assert "the far bulge" in invoked["data"]["raw"]
 
 
+def test_show_of_an_exchange(asked: Mind) -> None:
+    """While it is open, what was asked; then what was accepted, and from the past as it was."""
+    asked("run")
+    asked("note", "something else")
+    for words in (("show", "exc_1"), ("at", "3", "show", "exc_1_000")):
+        shown = asked(*words, "--json").data
+        assert (shown["kind"], shown["version"]) == ("message.sent", 2), words
+        assert shown["data"]["text"] == "why two tides a day?"
+    asked("accept")
+    assert asked("show", "exc_1", "--json").data["kind"] == "draft.accepted"
+    assert asked("show", "exc_1:1", "--json").data["kind"] == "draft.emitted"
+
+
+def test_show_of_a_vector(mind: Mind, tmp_path: Path) -> None:
+    """One line says what it is; --json has all of it."""
+    (store := tmp_path / "thinking").mkdir()
+    with EventLog.create(store) as log:
+        begin(log, events=1)
+        thinks = ThoughtAdded(
+            text="x",
+            iteration=0,
+            mind="m",
+            embedding=bytes(800),
+            embedding_model="toy",
+            dimension=200,
+        )
+        log.append(MAIN, 1, draw(thinks, wish=1))
+    shown = mind("show", "2", "--store", "thinking")
+    assert "embedding: 200 numbers of 4 bytes each (--json has them)\n" in shown.out
+    whole = mind("show", "2", "--store", "thinking", "--json").data
+    assert whole["data"]["embedding"] == "00" * 800
+
+
 def test_what_is_written_is_proven(asked: Mind) -> None:
     """`verify` counts the events of all sessions; `doctor` finds nothing amiss."""
     asked("run")
@@ -106,6 +142,18 @@ def test_sessions_side_by_side(asked: Mind) -> None:
     assert asked("status", "--session", "main", "--json").data["session"] == "main"
     assert asked("new", "payments").code == 2
     assert asked("switch", "nowhere").code == 2
+
+
+def test_what_was_switched_to_may_be_impossible_to_remember(asked: Mind, tmp_path: Path) -> None:
+    """Where nothing can be written, a sentence says how to name the session; nothing is left."""
+    current = tmp_path / "thinking" / "current"
+    current.unlink()
+    current.mkdir()
+    refused = asked("switch", "main")
+    assert (refused.code, refused.out) == (2, "")
+    assert "can't be written" in refused.err
+    assert "--session main or MIND_SESSION" in refused.err
+    assert not list(current.parent.glob("current.*"))
 
 
 def test_where_the_store_is_found(asked: Mind, tmp_path: Path) -> None:

@@ -68,6 +68,15 @@ def test_an_actor_who_never_acted(told: Mind) -> None:
     assert "No event matches" in nothing.err
 
 
+def test_a_kind_that_is_nearly_one(told: Mind) -> None:
+    """Is refused with the kind that may have been meant, where there is one, else with all."""
+    near = told("log", "--kind", "draft.emited")
+    assert (near.code, near.out) == (2, "")
+    assert "is no kind of event: did you mean draft.emitted" in near.err
+    assert "message.sent" not in near.err
+    assert "there are session.started" in told("log", "--kind", "zzzz").err
+
+
 def test_from_one_moment_to_another(told: Mind) -> None:
     """Behind the one, up to the other, by any ref; together with the newest so many."""
     head = told("status", "--json").data["version"]

@@ -75,8 +75,8 @@ def test_what_makes_no_project_is_refused(mind: Mind, tmp_path: Path) -> None:
         (["create", "x", "-r", "../x"], "no role '../x'"),
         (["create", "x", "--path", "nowhere"], "is no directory"),
         (["create", "x", "--path", "file"], "is no directory"),
-        (["show", "paymets"], "no project 'paymets': there are payments"),
-        (["close", "paymets"], "no project 'paymets': there are payments"),
+        (["show", "paymets"], "no project 'paymets': there is payments"),
+        (["close", "paymets"], "no project 'paymets': there is payments"),
     ):
         ran = mind("project", *words)
         assert ran.code == 2, words

@@ -87,6 +87,7 @@ def test_all_as_written(installed: Mind, mind: Mind, store: Path) -> None:
         "findings": [],
         "heads": [],
         "signed_by": None,
+        "away": [],
     }
 
 

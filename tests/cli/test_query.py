@@ -514,7 +514,7 @@ def test_how_far_it_is_behind_is_said(run: Mind, tmp_path: Path) -> None:
 
 
 def test_a_store_that_only_others_may_write(template: Path) -> None:
-    """What is there is asked, and how far it is behind is said; nothing can be built."""
+    """What is there is asked, and how far it is behind is said; nothing can be built there."""
     nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
     if os.geteuid() != 0 or shutil.which("setpriv") is None:
         pytest.skip("only root can become somebody else")
@@ -523,7 +523,10 @@ def test_a_store_that_only_others_may_write(template: Path) -> None:
     with tempfile.TemporaryDirectory() as place:
         Path(place).chmod(0o755)
         store = shutil.copytree(template, Path(place) / "thinking")
+        (spare := Path(place) / "spare").mkdir()
+        spare.chmod(0o777)
         env = {"MIND_STORE": str(store), "HOME": place, "PYTHONDONTWRITEBYTECODE": "1"}
+        env["TMPDIR"] = str(spare)
 
         def told(*words: str, who: tuple[str, ...] = nobody) -> tuple[int, bytes, bytes]:
             done = subprocess.run([*who, MIND, *words], check=False, env=env, capture_output=True)
@@ -535,10 +538,13 @@ def test_a_store_that_only_others_may_write(template: Path) -> None:
         code, data, error = told(*count)
         assert (code, data, b"1 event behind" in error) == (0, b"n\r\n3\r\n", True)
         (store / "analytics.duckdb").unlink()
-        for words in (count, ("rebuild",)):
-            code, data, error = told(*words)
-            assert (code, data, len(error.splitlines())) == (2, b"", 1)
-            assert b"Traceback" not in error
+        before = sorted(store.iterdir())
+        alone = b"analytics.duckdb can't be written here: it was made for this question alone.\n"
+        assert told(*count) == (0, b"n\r\n3\r\n", alone)
+        assert (sorted(store.iterdir()), list(spare.iterdir())) == (before, [])
+        code, data, error = told("rebuild")
+        assert (code, data, len(error.splitlines())) == (2, b"", 1)
+        assert b"Traceback" not in error
 
 
 def test_without_a_store_it_says_what_to_do(mind: Mind) -> None:

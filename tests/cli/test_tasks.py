@@ -62,15 +62,15 @@ def test_what_makes_no_task_is_refused(mind: Mind) -> None:
     """In a sentence that says what to do, and nothing is written."""
     mind("task", "create", "payments", "one")
     for words, sentence in (
-        (["create", "paymets", "x"], "no project 'paymets': there are payments"),
+        (["create", "paymets", "x"], "no project 'paymets': there is payments"),
         (["create", "payments", ""], "The title is empty"),
         (["create", "payments", "x" * 201], "put the rest into the description"),
         (["create", "payments", "x", "--slug", "../x"], "can't name a task"),
         (["create", "payments", "x", "--slug", "one"], "has a task 'one' already"),
         (["create", "payments", "x", "-d", "a", "-f", "b"], "not both"),
         (["create", "payments", "x", "-f", "nowhere"], "can't be read"),
-        (["show", "payments", "on"], "no task 'on': there are one"),
-        (["close", "payments", "on"], "no task 'on': there are one"),
+        (["show", "payments", "on"], "no task 'on': there is one"),
+        (["close", "payments", "on"], "no task 'on': there is one"),
         (["reopen", "payments", "one"], "open already"),
         (["list", "paymets"], "no project 'paymets'"),
     ):

@@ -103,6 +103,7 @@ def test_the_tree_for_programs(asked: Mind) -> None:
         "label": "good",
         "label_version": 8,
         "updated": child["updated"],
+        "away": None,
     }
 
 
@@ -165,8 +166,8 @@ def test_what_changes_nothing_is_refused(asked: Mind) -> None:
         (("rename", "Why two tides a day?"), "is 'Why two tides a day?' already"),
         (("rename", " "), "The title is empty"),
         (("archive", "--undo", "--reason", "x"), "leave out --reason, or --undo"),
-        (("archive", "mian"), "There is no session 'mian'; there are main."),
-        (("switch", "mian"), "There is no session 'mian'; there are main."),
+        (("archive", "mian"), "There is no session 'mian'; there is main."),
+        (("switch", "mian"), "There is no session 'mian'; there is main."),
         (("archive", "Not A Name"), "can't name a session"),
         (("at", "1", "archive"), "The past can only be read"),
         (("at", "1", "rename", "x"), "The past can only be read"),

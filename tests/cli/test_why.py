@@ -137,7 +137,7 @@ def test_the_past_knows_nothing_of_what_came_later(told: Mind) -> None:
         ("iter:1", "draft:2", "draft:1."),
         ("iter:1", "iter:2", "iter:1."),
         ("iter:2", "exc_1_000", "No draft of 'exc_1_000' has been accepted yet"),
-        ("main@head", "later@head", "There is no session 'later'; there are main."),
+        ("main@head", "later@head", "There is no session 'later'; there is main."),
     ):
         ran = told("at", ref, "why", what)
         assert (ran.code, ran.out) == (2, "")

@@ -131,7 +131,7 @@ def test_whoever_opens_the_log_decides_the_same(stage: Cast) -> None:
     first = stage.gatherer.decide(state, placed)
     other = Gatherer(stage.log, stage.embedder_for, pytest.fail)
     assert other.decide(state, placed) == first == stage.gatherer.decide(state, placed)
-    with EventLog(stage.log.file.parent) as again:
+    with EventLog(stage.log.place.home) as again:
         assert Gatherer(again, stage.embedder_for).decide(state, placed) == first
 
 
@@ -552,7 +552,7 @@ class Rushed(Gatherer):
         decided = super().decide(session, placed)
         self.decisions += 1
         if self.decisions <= self.times:
-            with EventLog(self.stage.log.file.parent) as other:
+            with EventLog(self.stage.log.place.home) as other:
                 gatherer = Gatherer(other, self.stage.embedder_for, pytest.fail)
                 text = sentence("moon", 900 + self.decisions)
                 embedded = gatherer.embedded(other.state(session.id), [text])

@@ -294,7 +294,7 @@ def test_the_log_breaks_while_it_is_decided(cast: Any) -> None:
     stage = cast()
     says(stage, SAID)
     placed = [Placed(99, e) for e in stage.gatherer.embedded(stage.state, ["new"]).new if e]
-    closed = EventLog(stage.log.file.parent)
+    closed = EventLog(stage.log.place.home)
     closed.close()
     gatherer = Gatherer(closed, stage.embedder_for, stage.problems.append)
     assert gatherer.decide(stage.state, placed) == []

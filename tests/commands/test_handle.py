@@ -44,7 +44,7 @@ def test_a_wish_is_carried_out_once(stage: Stage) -> None:
     assert len(first.events) == 1
     assert again.events == ()
     assert again.state == first.state
-    with EventLog(stage.log.file.parent) as other:
+    with EventLog(stage.log.place.home) as other:
         assert handle(other, stage.session, wish, stage.world, command_id=WISH).events == ()
 
 
@@ -95,7 +95,7 @@ class Racing(SteadyWorld):
     def __init__(self, stage: Stage, *others: Command) -> None:
         super().__init__("eve")
         self.time = stage.world.time
-        self.directory, self.session = stage.log.file.parent, stage.session
+        self.directory, self.session = stage.log.place.home, stage.session
         self.others = list(others)
         self.bob = SteadyWorld("bob")
 

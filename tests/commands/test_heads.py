@@ -99,7 +99,7 @@ def test_what_came_later_is_no_harm(log: EventLog, file: Path) -> None:
 
 def cut(log: EventLog, session: str, after: int) -> None:
     """Take away what is newest."""
-    with unguarded(log.file.parent) as connection:
+    with unguarded(log.place.home) as connection:
         connection.execute(
             "DELETE FROM stored_events WHERE originator_id=? AND originator_version>?",
             (session, after),
@@ -110,7 +110,7 @@ def cut(log: EventLog, session: str, after: int) -> None:
 def test_a_tail_that_was_cut_off(log: EventLog, file: Path, after: int) -> None:
     """The chain that is left is whole, and the head says what is missing."""
     cut(log, MAIN, after)
-    with EventLog(log.file.parent) as now:
+    with EventLog(log.place.home) as now:
         assert whole(now)
         assert standing(now, file)["main"] == ("cut off", after, "main")
         assert standing(now, file)["fork"] == ("as written", 9, "fork")
@@ -119,7 +119,7 @@ def test_a_tail_that_was_cut_off(log: EventLog, file: Path, after: int) -> None:
 def test_a_tail_that_was_cut_off_and_written_anew(log: EventLog, file: Path) -> None:
     """Other events in the place of those that were there: the hash at the head is another."""
     cut(log, MAIN, 10)
-    with EventLog(log.file.parent) as now:
+    with EventLog(log.place.home) as now:
         grow(now, MAIN, 2, tag="better")
         assert whole(now)
         assert standing(now, file)["main"] == ("rewritten", 12, "main")
@@ -130,7 +130,7 @@ def test_a_tail_that_was_cut_off_and_written_anew(log: EventLog, file: Path) -> 
 def test_a_session_that_was_deleted(log: EventLog, file: Path) -> None:
     """Nothing else in the store misses it."""
     cut(log, "own", 0)
-    with EventLog(log.file.parent) as now:
+    with EventLog(log.place.home) as now:
         assert whole(now)
         assert standing(now, file)["own"] == ("gone", 0, None)
 
@@ -155,23 +155,23 @@ def test_a_history_that_was_sealed_anew(log: EventLog, file: Path, tmp_path: Pat
 
 def test_an_event_that_was_slipped_in_below(log: EventLog, file: Path) -> None:
     """A changed payload below a head keeps the head: it is the chain that finds it."""
-    with unguarded(log.file.parent) as connection:
+    with unguarded(log.place.home) as connection:
         connection.execute("UPDATE stored_events SET state=state||x'00' WHERE rowid=4")
         connection.execute("UPDATE stored_events SET state=CAST(state AS BLOB) WHERE rowid=4")
-    with EventLog(log.file.parent) as now:
+    with EventLog(log.place.home) as now:
         assert standing(now, file)["main"] == ("as written", 12, "main")
         assert not whole(now)
 
 
 def test_a_hole_below_a_head(log: EventLog, file: Path) -> None:
     """A head whose event is missing, though later ones are there, is not as written."""
-    with unguarded(log.file.parent) as connection:
+    with unguarded(log.place.home) as connection:
         connection.execute(
             "INSERT INTO stored_events SELECT 99, originator_id, 13, topic, state"
             " FROM stored_events WHERE rowid=5"
         )
         connection.execute("DELETE FROM stored_events WHERE rowid=12")
-    with EventLog(log.file.parent) as now:
+    with EventLog(log.place.home) as now:
         assert standing(now, file)["main"] == ("rewritten", 13, "main")
 
 
@@ -220,13 +220,13 @@ def test_what_changed_under_another_name(elsewhere: EventLog, file: Path) -> Non
     """A name that means something else here is no excuse for what was cut off."""
     cut(elsewhere, "main-2", 11)
     cut(elsewhere, "own-2", 0)
-    with EventLog(elsewhere.file.parent) as now:
+    with EventLog(elsewhere.place.home) as now:
         found = standing(now, file)
     assert found["main"][0] == "rewritten"
     assert found["own"][0] == "cut off"
     assert found["fork"][0] == "as written"
     cut(elsewhere, "main", 0)
-    with EventLog(elsewhere.file.parent) as now:
+    with EventLog(elsewhere.place.home) as now:
         assert standing(now, file)["main"] == ("cut off", 11, "main-2")
 
 

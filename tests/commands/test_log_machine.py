@@ -38,6 +38,7 @@ from domain.errors import NothingChanges, Refused
 from domain.events import Caused, MessageSent, SessionForked, SessionStarted
 from domain.ids import SessionId, exchange_id
 from domain.protocol.prompts import PROTOCOL
+from domain.titles import title_of
 from tests.commands.naive import Clock, the_same
 from tests.commands.places import Place, Spot, foreseen
 from tests.commands.tampering import DAMAGES, Choice, check_found, check_missed
@@ -97,7 +98,8 @@ class LogMachine(RuleBasedStateMachine):
         self.clock.tick(1)
         start_session(place.log, name, self.clock, message=message)
         config = Config().model_dump()
-        events = [Caused(SessionStarted(title=name, config=config, protocol=PROTOCOL, seed=7))]
+        title = title_of(message or "") or name
+        events = [Caused(SessionStarted(title=title, config=config, protocol=PROTOCOL, seed=7))]
         if message is not None:
             text = message.strip()
             asked = MessageSent(exchange=exchange_id(1, 0), text=text, iteration=1)
@@ -366,7 +368,7 @@ QUICK = settings(
 )
 
 
-class TestLog(seed(415)(LogMachine).TestCase):  # type: ignore[misc]
+class TestLog(seed(416)(LogMachine).TestCase):  # type: ignore[misc]
     """Some machines, in seconds."""
 
     settings = QUICK
@@ -380,7 +382,7 @@ class TestLog(seed(415)(LogMachine).TestCase):  # type: ignore[misc]
 
 
 @pytest.mark.slow
-class TestLogThoroughly(seed(24)(ThoroughMachine).TestCase):  # type: ignore[misc]
+class TestLogThoroughly(ThoroughMachine.TestCase):  # type: ignore[misc]
     """More and longer ones, at every version."""
 
     settings = settings(

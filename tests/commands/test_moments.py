@@ -104,7 +104,7 @@ def test_every_iteration(stage: Stage, at: At) -> None:
             assert at(f"iter:{newest}") == brought[-1]
     assert newest == stage.state.iteration
     for wrong in (newest + 1, 10**12):
-        assert f"the nearest are iter:{newest}." in refused(at, f"iter:{wrong}")
+        assert f"the nearest is iter:{newest}." in refused(at, f"iter:{wrong}")
     assert f"the nearest are iter:1, iter:{newest}." in refused(at, "iter:0")
 
 
@@ -130,7 +130,7 @@ def test_every_exchange(stage: Stage, at: At) -> None:
     newest = stage.state.dialogue.newest
     for wrong in ("exc_2_000", "exc_1_001", "exc_99_000", "exc_0_000", "exc_2", "exc_99:1"):
         sentence = refused(at, wrong)
-        assert f"no moment '{wrong}'; the nearest are" in sentence
+        assert f"no moment '{wrong}'; the nearest " in sentence
         assert str(newest) in sentence
 
 
@@ -143,7 +143,7 @@ def test_the_nearest_exchanges_are_named(stage: Stage) -> None:
     for wrong in ("exc_2_000", "exc_1_007", "exc_2", "exc_2:1"):
         assert "the nearest are exc_1_000, exc_3_000, exc_5_000." in refused(tides, wrong)
     assert "the nearest are exc_1_000, exc_5_000." in refused(tides, "exc_0")
-    assert "the nearest are exc_5_000." in refused(tides, "exc_9")
+    assert "the nearest is exc_5_000." in refused(tides, "exc_9")
 
 
 def test_every_draft(stage: Stage, at: At) -> None:
@@ -159,7 +159,8 @@ def test_every_draft(stage: Stage, at: At) -> None:
                 assert at(f"draft:{draft.index}") == recorded.version
     for wrong in (0, count + 1):
         sentence = refused(at, f"draft:{wrong}")
-        assert (f"the nearest are draft:1{', ' if count > 1 else '.'}" in sentence) == bool(count)
+        nearest = "are draft:1, " if count > 1 else "is draft:1."
+        assert (f"the nearest {nearest}" in sentence) == bool(count)
 
 
 def test_drafts_of_an_older_exchange_are_named_as_such(at: At) -> None:
@@ -172,8 +173,9 @@ def test_labels(stage: Stage, at: At) -> None:
     assert at("@lunch") == (12 if stage.session == "tides/b" else 5)
     sentence = refused(at, "@nothing")
     tea = "@tea, " if stage.session == "tides/b" else ""
-    assert f"no moment '@nothing'; the nearest are {tea}@lunch." in sentence
-    assert "the nearest are @lunch" in refused(at, "@launch")
+    nearest = f"are {tea}@lunch" if tea else "is @lunch"
+    assert f"no moment '@nothing'; the nearest {nearest}." in sentence
+    assert f"the nearest {'are' if tea else 'is'} @lunch" in refused(at, "@launch")
     if stage.session == "tides/b":
         assert at("@tea") == 1
         assert "the nearest are @tea, @lunch." in refused(at, "@teatime")
@@ -191,8 +193,8 @@ def test_times(stage: Stage, at: At) -> None:
             assert at(before.isoformat()) == max(earlier)
     assert at("2999-01-01") == len(history)
     assert at("9999-12-30") == len(history)
-    assert "the nearest are 1." in refused(at, "1999-12-31T23:59:59Z")
-    assert "the nearest are 1." in refused(at, SATURDAY.isoformat())
+    assert "the nearest is 1." in refused(at, "1999-12-31T23:59:59Z")
+    assert "the nearest is 1." in refused(at, SATURDAY.isoformat())
 
 
 def test_a_time_without_an_offset_is_the_user_s_own(stage: Stage) -> None:
@@ -275,7 +277,7 @@ def test_a_redacted_label_names_nothing(tmp_path: Path) -> None:
     at = partial(_resolved, stage)
     assert at("@here") == 1
     for text in ("@secret", "@[redacted]"):
-        assert f"no moment '{text}'; the nearest are @here." in refused(at, text)
+        assert f"no moment '{text}'; the nearest is @here." in refused(at, text)
 
 
 def test_many_signals_do_not_hide_an_iteration(tmp_path: Path) -> None:
@@ -338,7 +340,7 @@ def test_an_exchange_by_its_iteration_alone(tmp_path: Path) -> None:
     before = ended["exc_3_001"] - 3
     assert at("exc_3", upto=before) == ended["exc_3_000"]
     assert find_exchange(stage.log, stage.session, "exc_4").version == ended["exc_4_000"] - 2
-    with pytest.raises(NoSuchMoment, match=r"nearest are exc_4_000:1\."):
+    with pytest.raises(NoSuchMoment, match=r"nearest is exc_4_000:1\."):
         at("exc_4:9")
 
 
@@ -352,7 +354,7 @@ def test_of_very_many_only_some_are_named(tmp_path: Path) -> None:
         at("exc_1")
     for id_ in ids:
         assert at(id_) == ended[id_]
-    with pytest.raises(NoSuchMoment, match=r"nearest are exc_1_059\."):
+    with pytest.raises(NoSuchMoment, match=r"nearest is exc_1_059\."):
         at("exc_1_060")
 
 

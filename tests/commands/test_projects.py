@@ -168,7 +168,7 @@ def test_what_is_not_there_names_what_is(stage: Stage) -> None:
     create_project(stage.log, stage.world, "shop")
     with pytest.raises(NoSuchProject, match="'paymnts': there are payments, shop"):
         place(stage.log, "paymnts", "x")
-    with pytest.raises(NoSuchTask, match="'refunds': there are refunds-differ-voids"):
+    with pytest.raises(NoSuchTask, match="'refunds': there is refunds-differ-voids"):
         place(stage.log, "payments", "refunds")
     with pytest.raises(NoSuchTask, match="mind task create shop"):
         place(stage.log, "shop", "refunds")

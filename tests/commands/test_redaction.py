@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given, seed, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commands.dialogue import SendMessage
@@ -215,7 +215,7 @@ def test_copies_of_a_text(stage: Stage) -> None:
     ]
     gone(stage, thought, *found)
     assert list(copies(stage.log, [thought])) == []
-    content = b"".join(f.read_bytes() for f in stage.log.file.parent.iterdir())
+    content = b"".join(f.read_bytes() for f in stage.log.place.home.iterdir())
     assert SAID.encode() not in content
 
 
@@ -395,8 +395,7 @@ def test_thoughts_leave_the_pool_at_every_version(tmp_path: Path) -> None:
 # any history
 
 
-@seed(8)
-@settings(max_examples=40, deadline=None, database=None)
+@settings(max_examples=40, deadline=None)
 @given(histories(), st.data())
 def test_any_history_folds_without_what_was_redacted(
     history: list[Recorded], data: st.DataObject

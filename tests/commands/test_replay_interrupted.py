@@ -71,12 +71,12 @@ class Mortal:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._log, name)
 
-    def append(self, *args: Any) -> Any:
+    def append(self, *args: Any, **upon: Any) -> Any:
         """Append, and live or die."""
         self._left -= 1
         if self._left == 0 and not self._behind:
             raise Killed
-        done = self._log.append(*args)
+        done = self._log.append(*args, **upon)
         if self._left == 0:
             raise Killed
         return done

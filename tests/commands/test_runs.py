@@ -218,7 +218,7 @@ def test_a_reply_that_can_not_be_read_is_kept(stage: Stage, text: str) -> None:
     """To the letter, after the store was opened anew as well: it was paid for."""
     stage.runs(text, iterations=1)
     stage.runs(DRAFT)
-    with EventLog(stage.log.file.parent) as again:
+    with EventLog(stage.log.place.home) as again:
         first = next(again.read(stage.session, kinds=["mind.invoked"])).event
         assert isinstance(first, MindInvoked)
         assert first.output == text
@@ -249,7 +249,7 @@ def test_a_reply_with_broken_characters_harms_nothing(stage: Stage, text: str) -
     stage.runs(text, iterations=1)
     stage.runs(DRAFT, iterations=1)
     stage.does(AcceptDraft())
-    with EventLog(stage.log.file.parent) as again:
+    with EventLog(stage.log.place.home) as again:
         assert again.state(stage.session) == stage.state
         assert len(list(again.read(stage.session))) == stage.state.version
 
@@ -567,7 +567,7 @@ def test_a_second_runner_is_refused(stage: Stage) -> None:
     refused: list[str] = []
 
     def second() -> None:
-        with EventLog(stage.log.file.parent) as other, pytest.raises(SomeoneRuns) as refusal:
+        with EventLog(stage.log.place.home) as other, pytest.raises(SomeoneRuns) as refusal:
             run_session(other, stage.session, lambda _: Rehearsed(DRAFT), stage.world)
         refused.append(refusal.value.sentence)
 

@@ -119,9 +119,7 @@ def test_a_session_that_is_not_there(stage: Stage) -> None:
 # against a naive comparison
 
 
-@settings(
-    max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
-)
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_it_is_what_a_naive_comparison_finds(data: st.DataObject) -> None:
     """Whatever happened on forks of forks: both histories in full, laid side by side."""

@@ -92,6 +92,7 @@ BAD: list[tuple[str, str, str]] = [
     ("budget_usd", "100001", "it is a number more than 0 to 100000, or off."),
     ("colour", "blue", "There is no setting 'colour': choose one of model, token_limit, "),
     ("", "1", "There is no setting '': choose one of"),
+    ("modle", "local", "There is no setting 'modle': did you mean model"),
     ("__class__", "1", "There is no setting '__class__'"),
 ]
 

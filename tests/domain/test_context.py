@@ -571,7 +571,7 @@ def eligible(past: Past, context: Context) -> list[Exchange]:
 
 
 @for_all(pasts())
-@settings(deadline=None, derandomize=True, max_examples=60)
+@settings(deadline=None, max_examples=60)
 def test_whatever_happens_the_prompt_stays_small(past: Past) -> None:
     """At most ``context_tokens``, or what message, thoughts and drafts leave to the least."""
     view = observe(past.now, Sample(()), NOW)
@@ -587,7 +587,7 @@ def test_whatever_happens_the_prompt_stays_small(past: Past) -> None:
 
 
 @for_all(pasts())
-@settings(deadline=None, derandomize=True, max_examples=60)
+@settings(deadline=None, max_examples=60)
 def test_whatever_happens_all_is_shown_or_explained(past: Past) -> None:
     """Every exchange and artifact of the state, once; the last ten before all others."""
     view = observe(past.now, Sample(()), NOW)
@@ -615,14 +615,17 @@ def test_whatever_happens_all_is_shown_or_explained(past: Past) -> None:
 
 
 @for_all(pasts())
-@settings(deadline=None, derandomize=True, max_examples=40)
+@settings(deadline=None, max_examples=40)
 def test_whatever_happened_another_message_changes_no_artifact(past: Past) -> None:
     """As long as it is not so long that it takes their room."""
     number = past.exchanges + 2
-    past(asked("first", f"exc_{number}_000", number))
-    before = observe(past.now, Sample(()), NOW)
-    past(asked("and then?", f"exc_{number + 1}_000", number + 1))
-    assert observe(past.now, Sample(()), NOW).memory == before.memory
+    found = []
+    for asks, text in enumerate(("first", "and then?"), number):
+        past(asked(text, f"exc_{asks}_000", asks))
+        view = observe(past.now, Sample(()), NOW)
+        found.append((view.memory, context_of(past.now, view).memory_room))
+    before, after = found
+    assert after[0] == before[0] or after[1] < assemble(past.now, NOW).memory_room
     assert assemble(past.now, NOW, 100) == assemble(past.now, NOW, 100)
 
 

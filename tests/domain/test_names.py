@@ -79,7 +79,7 @@ def test_a_bad_session_name(name: str) -> None:
 
 
 @given(st.text(max_size=90))
-@settings(deadline=None, derandomize=True, max_examples=300)
+@settings(deadline=None, max_examples=300)
 def test_a_session_name_is_plain_ascii_or_refused(name: str) -> None:
     """Whatever is taken can stand in a path, a URL and a ref."""
     try:
@@ -129,7 +129,7 @@ def test_a_text_that_is_none(text: str, sentence: str) -> None:
 
 
 @given(st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",)), max_size=50))
-@settings(deadline=None, derandomize=True, max_examples=200)
+@settings(deadline=None, max_examples=200)
 def test_any_other_text_is_taken(text: str) -> None:
     """Without its blank ends, and otherwise as it was written."""
     try:

@@ -36,7 +36,7 @@ def test_the_nearest_come_first_and_then_the_others() -> None:
 
 
 @given(st.text(max_size=20), st.lists(st.text(max_size=20), max_size=12), st.integers(0, 9))
-@settings(deadline=None, derandomize=True, max_examples=200)
+@settings(deadline=None, max_examples=200)
 def test_the_nearest_are_of_those_that_there_are(wanted: str, having: list[str], most: int) -> None:
     """Nothing is made up, nothing named twice, and there are as many as there can be."""
     found = nearest(wanted, having, most)
@@ -54,7 +54,7 @@ def test_a_session_that_is_not_there() -> None:
         " chat-6, chat-7 and 22 more."
     )
     assert "; there are payments, chat-0," in NoSuchSession("paymnts", [*many, "payments"]).sentence
-    assert NoSuchSession("paymnts", ["payments"]).sentence.endswith("there are payments.")
+    assert NoSuchSession("paymnts", ["payments"]).sentence.endswith("there is payments.")
     assert "in this store (mind new NAME makes one)" in NoSuchSession("x", []).sentence
     assert NoSuchSession("x").sentence.endswith("(mind sessions lists them).")
 

@@ -152,7 +152,7 @@ def test_how_close_the_run_is_to_a_pause() -> None:
 
 
 @for_all(histories())
-@settings(deadline=None, derandomize=True, max_examples=80)
+@settings(deadline=None, max_examples=80)
 def test_limits_hold_in_every_state(history: list[Recorded]) -> None:
     """Counts and characters, but for the newest item, which is always shown; ages count up."""
     session = fold(history)

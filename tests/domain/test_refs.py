@@ -180,7 +180,7 @@ def test_a_session_that_can_not_be_is_refused_by_its_name() -> None:
 
 
 @given(st.text(max_size=30))
-@settings(deadline=None, derandomize=True, max_examples=300)
+@settings(deadline=None, max_examples=300)
 def test_anything_else_is_refused(text: str) -> None:
     """No text ends in any other error."""
     for read in (parse_ref, parse_moment):
@@ -191,7 +191,7 @@ def test_anything_else_is_refused(text: str) -> None:
 
 
 @given(st.lists(st.sampled_from(SCRAPS), max_size=6).map("".join))
-@settings(deadline=None, derandomize=True, max_examples=500)
+@settings(deadline=None, max_examples=500)
 def test_what_is_proposed_can_be_read(text: str) -> None:
     """Whoever follows a proposal is not refused again."""
     try:
@@ -203,7 +203,7 @@ def test_what_is_proposed_can_be_read(text: str) -> None:
 
 
 @given(st.datetimes(timezones=st.none() | st.just(UTC)))
-@settings(deadline=None, derandomize=True, max_examples=100)
+@settings(deadline=None, max_examples=100)
 def test_every_iso_time_is_a_ref(time: datetime) -> None:
     """To the microsecond, with an offset or without."""
     assert parse_ref(time.isoformat()) == AtTime(time)

@@ -63,7 +63,7 @@ class Past:
 
 
 @for_all(lengths, limits, seeds)
-@settings(deadline=None, derandomize=True, max_examples=200)
+@settings(deadline=None, max_examples=200)
 def test_a_sample_stays_within_its_budget(sizes: list[int], limit: Limit, seed: int) -> None:
     """Of items and of characters; without replacement; and no thought that still fits is left."""
     pool = pool_of(sizes)
@@ -80,7 +80,7 @@ def test_a_sample_stays_within_its_budget(sizes: list[int], limit: Limit, seed: 
 
 
 @for_all(lengths, limits, seeds)
-@settings(deadline=None, derandomize=True, max_examples=50)
+@settings(deadline=None, max_examples=50)
 def test_a_seed_makes_a_sample_repeatable(sizes: list[int], limit: Limit, seed: int) -> None:
     """The same pool, limit and seed draw the same thoughts in the same order."""
     assert sample(pool_of(sizes), limit, seed) == sample(pool_of(sizes), limit, seed)
@@ -120,7 +120,7 @@ def test_nothing_to_draw() -> None:
 
 
 @for_all(sizes_and_clusters, pasts, limits, seeds)
-@settings(deadline=None, derandomize=True, max_examples=300)
+@settings(deadline=None, max_examples=300)
 def test_what_is_called_back_takes_from_the_same_budget(
     thoughts: list[tuple[int, int | None]],
     past: list[tuple[int, int]],
@@ -153,7 +153,7 @@ def test_what_is_called_back_takes_from_the_same_budget(
 
 
 @for_all(sizes_and_clusters, pasts, limits, seeds, st.randoms(use_true_random=False))
-@settings(deadline=None, derandomize=True, max_examples=100)
+@settings(deadline=None, max_examples=100)
 def test_a_seed_makes_what_is_called_back_repeatable(
     thoughts: list[tuple[int, int | None]],
     past: list[tuple[int, int]],
@@ -170,7 +170,7 @@ def test_a_seed_makes_what_is_called_back_repeatable(
 
 
 @for_all(sizes_and_clusters, limits, seeds)
-@settings(deadline=None, derandomize=True, max_examples=100)
+@settings(deadline=None, max_examples=100)
 def test_without_a_past_the_policy_changes_nothing(
     thoughts: list[tuple[int, int | None]], limit: Limit, seed: int
 ) -> None:

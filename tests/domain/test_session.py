@@ -121,7 +121,7 @@ def test_a_history_begins_with_a_beginning() -> None:
 
 
 @for_all(histories())
-@settings(deadline=None, derandomize=True, max_examples=150)
+@settings(deadline=None, max_examples=150)
 def test_evolve_never_changes_its_input(history: list[Recorded]) -> None:
     """Neither the state before nor the event: both are byte for byte what they were."""
     state: Session | None = None
@@ -135,7 +135,7 @@ def test_evolve_never_changes_its_input(history: list[Recorded]) -> None:
 
 
 @for_all(histories())
-@settings(deadline=None, derandomize=True, max_examples=60)
+@settings(deadline=None, max_examples=60)
 def test_a_fold_may_rest_anywhere(history: list[Recorded]) -> None:
     """The state is all that the next event needs: a fold in two parts is the whole fold."""
     whole = fold(history)
@@ -146,7 +146,7 @@ def test_a_fold_may_rest_anywhere(history: list[Recorded]) -> None:
 
 
 @for_all(histories())
-@settings(deadline=None, derandomize=True, max_examples=60)
+@settings(deadline=None, max_examples=60)
 def test_what_holds_in_every_state(history: list[Recorded]) -> None:
     """Indexes count from 1, nothing awaits without an exchange, the pool keeps its size."""
     state: Session | None = None

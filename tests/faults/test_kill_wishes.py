@@ -12,8 +12,8 @@ from typing import NamedTuple
 import pytest
 
 from commands.eventlog import EventLog
-from commands.eventlog.layout import SCHEMA
 from commands.eventlog.log import SNAPSHOT_FILE
+from commands.eventlog.sqlite.layout import SCHEMA
 from commands.forks import fork_session
 from commands.handle import handle
 from commands.redaction import texts
@@ -67,7 +67,7 @@ def sound(log: EventLog) -> None:
         versions = [r.version for r in log.read(name)]
         assert versions == list(range(1, len(versions) + 1))
         assert log.state(name).version == len(versions)
-    with raw(log.file.parent) as connection:
+    with raw(log.place.home) as connection:
         tables = connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
         assert {row[0] for row in tables} == set(SCHEMA)
     done = handle(log, log.sessions()[-1], InjectThought(text="life goes on", by="ann"), ANN)

@@ -98,6 +98,16 @@ def test_writing_is_refused(public: House, args: tuple[str, ...]) -> None:
     assert listing(public.store) == before
 
 
+def test_how_a_store_stands(public: House) -> None:
+    """Whoever may only read is told so, too, but not what nobody can tell without the right."""
+    before = listing(public.store)
+    told = stranger(public, "store", "status").fine()
+    assert listing(public.store) == before
+    assert "SQLite" in told.out
+    assert "journal" not in told.out
+    assert "journal_mode=wal" in public.here("store", "status").fine().out
+
+
 def test_reading_beside_a_writer(public: House) -> None:
     """While the owner has the store open, a reader without rights sees what was committed."""
     with EventLog(public.store) as log:

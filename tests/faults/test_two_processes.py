@@ -241,3 +241,19 @@ def test_an_open_log_beside_the_command_line(home: House, how: str, tmp_path: Pa
             handle(log, MAIN, SendMessage(text="too early"), WORLD)
     home.sound()
     assert home.kinds().count("thought.added") == (8 if how == "handle" else 4)
+
+
+def test_a_second_look_at_the_same_store(home: House) -> None:
+    """A process that opens a store twice keeps its locks: what it is told is stored, is stored.
+
+    Whoever closes a descriptor of its own on a file lets go of all its locks there, and the next
+    process to leave would take the write-ahead log away as nobody's.
+    """
+    home.init([], "why?")
+    with EventLog(home.store) as log:
+        EventLog(home.store).close()
+        home.mind("new", "other").fine()
+        handle(log, MAIN, InjectThought(text="still here", by="user:ann"), WORLD)
+        assert "still here" in home.mind("log", "--session", MAIN).out
+    home.sound()
+    assert home.kinds().count("thought.added") == 1

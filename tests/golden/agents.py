@@ -14,6 +14,7 @@ from domain.events import (
     ProjectCreated,
     PromptSubmitted,
     PromptWithdrawn,
+    StopAsked,
     TaskClosed,
     TaskCreated,
     TaskReopened,
@@ -51,6 +52,7 @@ AGENTS: tuple[Event, ...] = (
     PromptSubmitted(text="Which gauge lags?\n😀", sender="lead-1"),
     PromptWithdrawn(prompt=70_000),
     TurnStarted(turn=3, prompt=300, holder="tide.example:4711:1777717800"),
+    StopAsked(turn=3),
     ToolCalled(
         turn=3,
         call="call_17",

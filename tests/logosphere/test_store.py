@@ -30,7 +30,7 @@ def stage(tmp_path: Path) -> Stage:
 @pytest.fixture
 def store(stage: Stage) -> Iterator[logosphere.Store]:
     """The same store, open."""
-    with logosphere.open(stage.log.file.parent) as store:
+    with logosphere.open(stage.log.place.home) as store:
         yield store
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from commands.eventlog import EventLog
 from commands.forks import fork_session
 from commands.handle import handle
+from commands.redaction import has_content, redact_events
 from commands.sessions import start_session
 from domain.errors import Refused
 from domain.ids import SessionId
@@ -30,9 +31,13 @@ class Branch(NamedTuple):
     steps: Sequence[Wish]
     afterwards: Sequence[Wish]
     """What happens to the parent when it has branched off."""
+    secret: float | None = None
+    """What is redacted at last, as a share of what its parent has said by then, if anything."""
 
 
-branches = st.lists(st.builds(Branch, share, share, turns, turns | st.just([])), max_size=3)
+branches = st.lists(
+    st.builds(Branch, share, share, turns, turns | st.just([]), st.none() | share), max_size=3
+)
 
 
 @contextmanager
@@ -50,6 +55,10 @@ def grown(steps: Sequence[Wish], more: Sequence[Branch]) -> Iterator[EventLog]:
             fork_session(log, parent, version, child, world)
             _does(log, world, child, branch.steps)
             _does(log, world, parent, branch.afterwards)
+            if branch.secret is not None:
+                said = [r for r in log.read(parent) if has_content(r)]
+                secret = said[round(branch.secret * (len(said) - 1))]
+                redact_events(log, [secret], "It was said in confidence.", world)
         yield log
 
 

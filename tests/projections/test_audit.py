@@ -18,7 +18,7 @@ from commands.minds.mind import MindFailed
 from commands.notes import AddNote
 from commands.presence import SetSignal
 from commands.recording import RecordIteration
-from commands.redaction import redact_events
+from commands.redaction import has_content, redact_events
 from commands.runs import StartRun
 from commands.sessions import ChangeConfig, LabelMoment, start_session
 from commands.thinking import ChangeEmbedder, Embedded, Embedding, EmbedWaiting, InjectThought
@@ -839,9 +839,16 @@ class Told:
         fork_session(self.stage.log, parent, version, child, self.stage.world)
         self.sessions.append(child)
 
+    def redact(self, session: SessionId, place: int) -> None:
+        """Something that was said, perhaps before a branch left its parent."""
+        said = [r for r in self.stage.log.read(session) if has_content(r)]
+        redact_events(self.stage.log, [said[place % len(said)]], "private", self.stage.world)
+
 
 steps = st.lists(
-    st.tuples(st.integers(0, 9), st.one_of(turns, turns, st.floats(0, 1))), min_size=1, max_size=7
+    st.tuples(st.integers(0, 9), st.one_of(turns, turns, st.floats(0, 1), st.integers(0, 30))),
+    min_size=1,
+    max_size=7,
 )
 
 
@@ -856,6 +863,8 @@ def test_the_audit_of_anything(
             session = told_.sessions[place % len(told_.sessions)]
             if isinstance(step, float):
                 told_.fork(session, step)
+            elif isinstance(step, int):
+                told_.redact(session, step)
             else:
                 told_.do(session, step)
         for session in told_.sessions:

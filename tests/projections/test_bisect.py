@@ -27,7 +27,7 @@ spans = st.tuples(st.integers(1, 500), st.integers(1, 500)).map(lambda p: (p[0],
 
 
 @given(spans, st.data())
-@settings(deadline=None, derandomize=True, max_examples=200)
+@settings(deadline=None, max_examples=200)
 def test_the_first_version_for_which_it_holds(span: tuple[int, int], data: st.DataObject) -> None:
     """What holds from some version on is found there, in log2(n) looks and those at both ends."""
     start, end = span
@@ -41,7 +41,7 @@ def test_the_first_version_for_which_it_holds(span: tuple[int, int], data: st.Da
 
 
 @given(st.lists(st.booleans(), max_size=60))
-@settings(deadline=None, derandomize=True, max_examples=200)
+@settings(deadline=None, max_examples=200)
 def test_what_comes_and_goes(between: list[bool]) -> None:
     """A version at which it holds is found, right behind one at which it does not."""
     known = [False, *between, True]
@@ -52,7 +52,7 @@ def test_what_comes_and_goes(between: list[bool]) -> None:
 
 
 @given(st.lists(st.sampled_from((True, False, None)), max_size=40))
-@settings(deadline=None, derandomize=True, max_examples=400)
+@settings(deadline=None, max_examples=400)
 def test_where_nobody_can_tell(between: list[bool | None]) -> None:
     """The ends of what remains are known, all between them was tried, and nothing twice."""
     known = [False, *between, True]

@@ -75,7 +75,7 @@ def test_refs_are_those_of_the_moment(tmp_path: Path) -> None:
     past = as_of(stage.log, stage.session, then)
     assert resolve(past, stage.session, parse_ref("head")) == then
     assert resolve(past, stage.session, parse_ref("draft:1")) < then
-    with pytest.raises(NoSuchMoment, match=r"nearest are draft:1\."):
+    with pytest.raises(NoSuchMoment, match=r"nearest is draft:1\."):
         resolve(past, stage.session, parse_ref("draft:2"))
     with pytest.raises(NoSuchMoment):
         resolve(past, stage.session, parse_ref("iter:2"))

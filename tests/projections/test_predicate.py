@@ -324,7 +324,6 @@ pieces = st.sampled_from(("a", "b", "%", "_", ".", "\n", "ab", "Ä", "*"))
     500,
     st.lists(pieces, max_size=8).map("".join),
     st.lists(pieces, max_size=8).map("".join),
-    derandomize=True,
 )
 def test_a_pattern_fits_what_its_expression_matches(pattern: str, text: str) -> None:
     """``%`` is any text and ``_`` any character, line breaks included; the rest is itself."""
@@ -346,7 +345,6 @@ def test_no_pattern_is_slow() -> None:
     80,
     200,
     st.text(st.characters(exclude_characters="\\'\r\0", exclude_categories=("Cs",))),
-    derandomize=True,
 )
 def test_texts_are_not_touched(text: str) -> None:
     """Whatever stands between quotes."""
@@ -384,7 +382,7 @@ truths = st.recursive(
 )
 
 
-@often(100, 300, truths, derandomize=True)
+@often(100, 300, truths)
 def test_python_agrees(text: str) -> None:
     """Where both have a meaning, it is the same."""
     if len(text) <= LONGEST:
@@ -403,9 +401,7 @@ words = st.sampled_from(
 )
 
 
-@often(
-    400, 1500, st.lists(words, max_size=12).map(" ".join) | st.text(max_size=40), derandomize=True
-)
+@often(400, 1500, st.lists(words, max_size=12).map(" ".join) | st.text(max_size=40))
 def test_anything_is_worked_out_or_refused(text: str) -> None:
     """No text ends in any other error, and none in anything but plain data."""
     with suppress(BadExpression):

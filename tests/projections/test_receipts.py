@@ -418,7 +418,7 @@ def test_a_draft_of_a_branch_of_a_branch(stage: Stage) -> None:
 # any history
 
 
-@often(6, 12, turns, branches)
+@often(5, 12, turns, branches)
 def test_every_event_has_a_receipt(steps: list[Wish], more: list[Branch]) -> None:
     """Its wish and its effects are those of the whole history, and its causes lie behind it."""
     with grown(steps, more) as log:
@@ -460,7 +460,7 @@ def _check_draft(log: Log, session: SessionId, found: Receipt) -> None:
         assert draft.closed.version == past.version
 
 
-@often(6, 12, turns, branches)
+@often(5, 12, turns, branches)
 def test_branches_tell_of_the_past_what_their_parents_do(
     steps: list[Wish], more: list[Branch]
 ) -> None:
@@ -473,7 +473,7 @@ def test_branches_tell_of_the_past_what_their_parents_do(
                 assert receipt(here, session, version, 4) == receipt(there, parent, version, 4)
 
 
-@often(6, 12, turns, branches)
+@often(5, 12, turns, branches)
 def test_no_receipt_tells_the_future(steps: list[Wish], more: list[Branch]) -> None:
     """Nothing in it was recorded behind the moment that is looked at."""
     with grown(steps, more) as log:
@@ -481,8 +481,12 @@ def test_no_receipt_tells_the_future(steps: list[Wish], more: list[Branch]) -> N
             head = log.head(session).version
             for upto in range(1, head + 1, 5):
                 past = as_of(log, session, upto)
+                (moment,) = log.pick(session, [upto])
                 for version in {1, max(1, upto - 3), upto}:
-                    assert _latest(receipt(past, session, version, 4)) <= upto
+                    found = receipt(past, session, version, 4)
+                    assert _latest(found._replace(redaction=None)) <= upto
+                    # the session that it stands in counts by itself
+                    assert found.redaction is None or found.redaction.at <= moment.at
 
 
 def _latest(value: Any) -> int:

@@ -90,11 +90,12 @@ LINES = {
     "run.stopped": "failed after 3: HTTP 500",
     "event.redacted": "event 2 (message.sent): It named a patient.",
     "agent.drafted": "analyst for work on harbour/gauges, claude:sonnet, by lead-1",
-    "agent.undrafted": "session gone, 12 turns, $0.2345, 3600 s:"
+    "agent.undrafted": "session gone, 12 turns, $0.2345, 60 min:"
     " The conversation is no longer known there.",
     "prompt.submitted": "(lead-1) Which gauge lags? 😀",
     "prompt.withdrawn": "prompt 70000",
     "turn.started": "turn 3, on prompt 300",
+    "stop.asked": "turn 3",
     "tool.called": 'turn 3, read_file (failed): {"path": "tides.csv"} → date,height 2026-05-02,1.4',
     "turn.completed": "turn 3, openrouter:anthropic/claude-haiku-4.5, 2.3 s, 71600 → 77 tokens,"
     " $0.0123: The one at the weir, by 20 minutes.",
@@ -107,9 +108,9 @@ LINES = {
     "context.reset": "A new question.",
     "loop.noticed": 'turn 3, 3 times: read_file {"path": "tides.csv"}',
     "worker.dispatched": "reader-1 (reader) to talk with: Read the gauges of May.",
-    "worker.reported": "reader-1, partial, 1 change, 1 issue, 2 questions (7 turns, $0.0310, 45 s):"
-    " Two of three are read.",
-    "worker.killed": "reader-2, budget (40 turns, $0.5012, 120 s):"
+    "worker.reported": "reader-1, partial, 1 change, 1 issue, 2 questions"
+    " (7 turns, $0.0310, 45.0 s): Two of three are read.",
+    "worker.killed": "reader-2, budget (40 turns, $0.5012, 2 min):"
     " Its budget of $0.5 is used up ($0.5012).",
     "peer.asked": "reader-3, prompt 17: And the one at the weir?",
     "peer.answered": "reader-3, prompt 17 (failed): It was moved in April.",
@@ -171,12 +172,12 @@ def test_no_kind_is_without_a_summary() -> None:
             TurnCompleted(turn=1, prompt=2, text="yes", model="m", tokens_in=7, cache_read=3),
             "turn 1, m, 0.0 s, 10 → ? tokens: yes",
         ),
-        (AgentUndrafted(turns=1, cost_usd=0.0, duration_ms=0), "1 turn, $0.0000, 0 s"),
+        (AgentUndrafted(turns=1, cost_usd=0.0, duration_ms=0), "1 turn, 0.0 s"),
         (ConversationCompacted(upto=2, pre_tokens=900), "up to turn 2, 900 tokens"),
         (ContextReset(), ""),
         (
             WorkerReported(worker="reader-1", status="success", summary="read"),
-            "reader-1, success (0 turns, $0.0000, 0 s): read",
+            "reader-1, success (0 turns, 0.0 s): read",
         ),
         (ProjectCreated(name="harbour"), "harbour"),
     ],

@@ -1,14 +1,18 @@
 """The tree of branches: told by look-ups, and true to every state."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from commands.dialogue import SendMessage
 from commands.drafts import AcceptDraft
+from commands.eventlog import EventLog
+from commands.eventlog.wire import Row
 from commands.forks import fork_session
 from commands.handle import handle
+from commands.recording import RecordIteration
 from commands.redaction import redact_events
 from commands.sessions import (
     ArchiveSession,
@@ -20,7 +24,10 @@ from commands.sessions import (
 from domain.errors import NoSuchSession
 from domain.events import DraftEmitted
 from domain.ids import SessionId
+from domain.recorded import Look, Recorded
+from projections import tree
 from projections.tree import Branch, Place, branch, branches, drawn, visible
+from tests.domain.happened import invoked
 from tests.often import often
 from tests.projections.branching import Branch as Grown
 from tests.projections.branching import branches as several
@@ -129,6 +136,35 @@ def test_a_late_draft_is_none_of_the_open_exchange(tmp_path: Path) -> None:
     assert (now.exchange, now.drafting, now.drafts) == (stage.state.dialogue.newest, True, 0)
 
 
+def test_a_late_draft_hides_none_of_the_open_exchange(tmp_path: Path) -> None:
+    """Another run drafted for the new exchange before the late draft came."""
+    stage = Stage(tmp_path).begins()
+    stage.runs(f"draft: {NEAR}")
+
+    def meanwhile(*_: object) -> str:
+        stage.does(AcceptDraft(), SendMessage(text="and springs?"))
+        session = stage.state
+        assert session.dialogue.awaiting is not None
+        stage.does(
+            RecordIteration(
+                invocation=invoked(session.upcoming, based_on=session.version),
+                exchange=session.dialogue.awaiting.exchange,
+                draft="Sun and Moon pull in one line then.",
+            )
+        )
+        return f"draft: {FAR}"
+
+    stage.runs(meanwhile, iterations=1)
+    assert [(e.index, e.late) for e in stage.events(DraftEmitted)] == [
+        (1, False),
+        (1, False),
+        (2, True),
+    ]
+    fork(stage, "behind")
+    for found in branches(stage.log):
+        assert (found.now.drafting, found.now.drafts) == (True, 1)
+
+
 def test_a_branch_hangs_on_whoever_owns_the_moment(tmp_path: Path) -> None:
     """One that left its parent below the parent's own beginning is the grandparent's."""
     stage = Stage(tmp_path).begins()
@@ -233,3 +269,49 @@ def test_a_branch_whose_parent_is_not_listed_is_drawn_as_a_root() -> None:
     place = Place(1, 0, None, drafting=False, drafts=0)
     lone = Branch(SessionId("b"), "b", True, MAIN, place, place, 1, 0, None, None, False)
     assert [(twig.branch, twig.last) for twig in drawn([lone])] == [(lone, ())]
+
+
+class Counting(EventLog):
+    """A log that counts what it is asked."""
+
+    asked = 0
+    widest = 0
+    """Of how many things at once."""
+
+    def newest_of(self, looks: Sequence[Look]) -> list[Recorded | None]:
+        """One more question."""
+        self.asked += 1
+        self.widest = max(self.widest, len(looks))
+        return super().newest_of(looks)
+
+    def rows(self, *span: Any, **which: Any) -> Iterator[Row]:
+        """One more, or several."""
+        self.asked += 1
+        return super().rows(*span, **which)
+
+
+def test_many_branches_are_told_in_as_few_questions_as_some(tmp_path: Path) -> None:
+    """Each may be a round trip to a server."""
+    stage = Stage(tmp_path).begins()
+    stage.runs(f"draft: {NEAR}")
+    asked = []
+    for first, last in ((0, 4), (4, 40)):
+        for number in range(first, last):
+            child = fork(stage, f"b{number}", at=2 + number % 3)
+            handle(stage.log, child, RenameSession(title=f"{number}"), stage.world)
+        with Counting(tmp_path) as log:
+            assert len(branches(log)) == last + 1
+            asked.append(log.asked)
+    assert asked[0] == asked[1]
+
+
+def test_not_all_branches_are_held_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many there are, what is found for some is let go before the next are asked about."""
+    stage = Stage(tmp_path).begins()
+    for number in range(7):
+        fork(stage, f"b{number}")
+    whole = branches(stage.log)
+    monkeypatch.setattr(tree, "_TOGETHER", 3)
+    with Counting(tmp_path) as log:
+        assert branches(log) == whole
+        assert log.widest == 3

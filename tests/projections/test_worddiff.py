@@ -21,7 +21,7 @@ def side(pieces: list[Piece], *changes: str) -> str:
     return "".join(piece.text for piece in pieces if piece.change in changes)
 
 
-@often(120, 400, texts, texts, derandomize=True)
+@often(120, 400, texts, texts)
 def test_both_texts_can_be_put_together_again(old: str, new: str) -> None:
     """Nothing is lost on the way, and no piece is empty."""
     pieces = word_diff(old, new)
@@ -30,13 +30,13 @@ def test_both_texts_can_be_put_together_again(old: str, new: str) -> None:
     assert all(piece.text for piece in pieces)
 
 
-@often(40, 100, texts, derandomize=True)
+@often(40, 100, texts)
 def test_no_change_is_one_piece(text: str) -> None:
     """Or none, where there is no text."""
     assert word_diff(text, text) == ([Piece("same", text)] if text else [])
 
 
-@often(40, 100, texts, texts, derandomize=True)
+@often(40, 100, texts, texts)
 def test_neighbours_differ(old: str, new: str) -> None:
     """What stayed is never followed by more of what stayed."""
     pieces = word_diff(old, new)
@@ -110,7 +110,6 @@ def long_text(dice: Random, words: int, vocabulary: int) -> list[str]:
     words=st.integers(100, 1500),
     vocabulary=st.sampled_from((1, 2, 15, 400, 10_000)),
     edits=st.integers(0, 60),
-    derandomize=True,
 )
 def test_long_texts_can_be_put_together_again(
     seed: int, words: int, vocabulary: int, edits: int

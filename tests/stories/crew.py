@@ -127,7 +127,7 @@ async def crew(
         harness = Harness(
             log,
             ANN,
-            backend_for=lambda agent: make_backend(agent, {}),
+            backend_for=lambda agent: make_backend(agent.drafted.model, {}),
             roles=Roles([directory / "roles"]),
             tools_for=tools_for,
             tell=tell,

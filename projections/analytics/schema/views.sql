@@ -156,7 +156,7 @@ COMMENT ON COLUMN turns.text IS 'what was said';
 COMMENT ON COLUMN turns.sender IS 'the agent that said it, where it was one';
 COMMENT ON COLUMN turns.outcome IS 'completed, failed, lost, running, waiting, withdrawn or unanswered';
 COMMENT ON COLUMN turns.answer IS 'the answer; of a failed turn what had arrived';
-COMMENT ON COLUMN turns.reason IS 'why there is no answer: failed, interrupted, budget, time, idle, loop, session gone';
+COMMENT ON COLUMN turns.reason IS 'why there is no answer: failed, stopped, interrupted, budget, time, idle, loop, session gone';
 COMMENT ON COLUMN turns.detail IS 'the same as a sentence';
 COMMENT ON COLUMN turns.model IS 'the model that really answered';
 COMMENT ON COLUMN turns.calls IS 'calls of the model in it';

@@ -99,7 +99,37 @@ def test_after_its_end_nothing_is_answered(store: Path) -> None:
     assert states == [("closed", "")]
 
 
-@pytest.mark.parametrize("text", ["", "no JSON", "[]", '"yes"'])
+def test_who_listens_late_hears_every_event_and_that_something_else_was_missed(
+    store: Path,
+) -> None:
+    """What waits is bounded; events wait in the log, and all else is not told later."""
+    states: list[str] = []
+
+    async def talk() -> Any:
+        async with opened(store, "ben") as (service, ben):
+            client = LocalClient(service, "ann", most=10)
+            client.on_state(lambda state, _: states.append(state))
+            before = service.log.position()
+            await client.call("subscribe")
+            await ben.call("subscribe")
+            for number in range(30):
+                version = (await ben.call("think", text=f"thought {number}"))["id"]
+                await told(ben, "event", lambda event, v=version: event["version"] == v)
+                client.notify("run_progress", {"number": number})
+            waiting, missed = len(client._inbox), list(states)
+            last = (await client.call("status"))["position"]
+            heard = await told(client, "event", lambda event: event["position"] == last)
+            await client.close()
+            return before, last, waiting, missed, [event["position"] for event in heard]
+
+    before, last, waiting, missed, heard = asyncio.run(talk())
+    assert waiting <= 10
+    assert heard == [*range(before + 1, last + 1)]
+    assert missed == ["reconnecting"]
+    assert states == ["reconnecting", "connected", "closed"]
+
+
+@pytest.mark.parametrize("text", ["", "no JSON", "[]", '"yes"', "[" * 100_000])
 def test_what_is_no_answer_is_told(text: str) -> None:
     """A text of another protocol fails the call with a sentence."""
     with pytest.raises(CallFailed, match="is it mind serve"):

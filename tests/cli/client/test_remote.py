@@ -283,6 +283,37 @@ def test_unsubscribing_uses_the_clients_own_number(store: Path) -> None:
     assert "no subscription" in gone.sentence
 
 
+def test_a_subscription_waits_for_a_server_whose_store_is_away() -> None:
+    """Who comes back while the server's own store is gone asks again until it is there."""
+    asked: list[dict[str, Any]] = []
+    away = {"code": -32011, "message": "gone", "data": {"error": "StoreIsUnreachable"}}
+
+    async def answer(wire: ServerConnection) -> None:
+        async for text in wire:
+            message = json.loads(text)
+            told: dict[str, Any] = {"result": {"subscription": 7, "position": 3}}
+            if message["method"] == "subscribe":
+                asked.append(message["params"])
+                if len(asked) in {2, 3}:
+                    told = {"error": away}
+            await wire.send(json.dumps({"jsonrpc": "2.0", "id": message["id"], **told}))
+            if len(asked) == 1 and message["method"] == "subscribe":
+                return
+
+    async def talk() -> Any:
+        async with serve(answer, "127.0.0.1", 0) as server:
+            port = next(iter(server.sockets)).getsockname()[1]
+            async with far(f"ws://127.0.0.1:{port}/") as client:
+                states = States(client)
+                await client.call("subscribe", fromPosition=3)
+                await states.until("reconnecting")
+                await states.until("connected")
+                return await client.call("unsubscribe", subscription=1)
+
+    assert asyncio.run(talk())["subscription"] == 1
+    assert asked == [{"fromPosition": 3}] * 4
+
+
 def test_what_can_not_go_on_is_told_to_its_listener() -> None:
     """A store that was restored has no such position: the subscription ends with a sentence."""
     followed = Followed()

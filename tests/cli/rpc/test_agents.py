@@ -242,6 +242,36 @@ def test_an_agent_reads_the_store_it_works_for(tmp_path: Path) -> None:
     happens(tmp_path, story)
 
 
+def test_a_turn_is_stopped_over_the_protocol(tmp_path: Path) -> None:
+    """The conversation goes on with what waits; only a turn that goes on can be stopped."""
+
+    async def happen() -> None:
+        async with desk(tmp_path) as one:
+            call, code = one.client.call, one.code
+            assert await code("stop_turn") == (-32005, "NoActiveDraft")
+            assert await code("stop_turn", sessionId="nobody-1") == (-32001, "NoSuchAgent")
+            name = await one.drafted(*[{"text": "never", "delay": 600}] * 2)
+            assert await code("stop_turn") == (-32010, "NothingChanges")
+            first, _ = [(await call("submit_prompt", content=text))["prompt"] for text in "12"]
+            while not (await call("get_draft_status"))["session"]["working"]:
+                continue
+            assert await code("stop_turn", turn=7) == (-32010, "NothingChanges")
+            assert await call("stop_turn", turn=1) == {
+                "sessionId": name,
+                "turn": 1,
+                "prompt": first,
+                "outcome": "stopped",
+                "waiting": 1,
+            }
+            assert await code("stop_turn", sessionId=name, turn=1) == (-32010, "NothingChanges")
+            assert (await call("get_draft_status"))["active"]
+        told = [told for method, told in one.told if method == "channel_message"]
+        error = next(message for message in told if message["type"] == "error")
+        assert (error["content"], error["metadata"]["reason"]) == ("It was stopped.", "stopped")
+
+    asyncio.run(happen())
+
+
 def test_a_draft_is_there_again_after_a_restart(tmp_path: Path) -> None:
     """For the client of the same name, with everything that was said."""
 

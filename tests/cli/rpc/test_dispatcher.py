@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 from typing import Any
 
 import pytest
@@ -147,6 +148,21 @@ def test_what_can_be_no_id_is_refused(id_: str) -> None:
 def test_what_is_no_json_is_said_to_be_none(text: str) -> None:
     """However it is broken."""
     assert bare(answered(text)) == no(-32700)
+
+
+def test_however_deep_a_request_is_nested_it_is_answered() -> None:
+    """Those that can just be read, too: all else goes a little deeper into the stack."""
+    dispatcher = Dispatcher(table())
+
+    async def codes() -> set[int]:
+        found: set[int] = set()
+        for depth in range(2, sys.getrecursionlimit() + 1):
+            nested = "[" * depth + "]" * depth
+            text = f'{{"jsonrpc": "2.0", "id": 1, "method": "get_data", "params": {nested}}}'
+            found.add(json.loads(await dispatcher.answer(Someone(), text) or "")["error"]["code"])
+        return found
+
+    assert asyncio.run(codes()) == {-32700, -32602}
 
 
 @pytest.mark.parametrize(

@@ -25,12 +25,10 @@ def store(tmp_path: Path, within: Mind) -> Path:
     return made(tmp_path)
 
 
-def heard(client: LocalClient) -> list[tuple[str, dict[str, Any]]]:
+async def heard(client: LocalClient) -> list[tuple[str, dict[str, Any]]]:
     """All that it was told so far; each notification has the form that the protocol says."""
     found = []
-    while not client._inbox.empty():
-        one = client._inbox.get_nowait()
-        assert one is not None
+    while one := await client._inbox.take() if len(client._inbox) else None:
         method, params = one
         assert FORMS[method].model_validate(params, by_alias=True).model_dump(mode="json") == params
         found.append((method, params))
@@ -57,7 +55,7 @@ def test_a_draft_is_told_to_its_client(store: Path, tmp_path: Path) -> None:
             )
             prompt = await service.harness.submit(agent.id, "Which two?")
             turn = await service.harness.answered(agent.id, prompt)
-            told = heard(ann), heard(ben)
+            told = await heard(ann), await heard(ben)
             await ben.close()
             return agent, turn, *told
 
@@ -84,7 +82,27 @@ def test_what_was_compacted_is_told(store: Path) -> None:
             data = {"preTokens": 900, "trigger": "auto"}
             Notifications(service).tell(Notice("compacted", "analyst-1", "ann", 0, data=data))
             Notifications(service).tell(Notice("status", "analyst-1", "ann", 0))
-            return heard(ann)
+            return await heard(ann)
 
     wanted = {"sessionId": "analyst-1", "preTokens": 900, "trigger": "auto"}
     assert asyncio.run(talk()) == [("context_compacted", wanted)]
+
+
+def test_who_is_at_work_is_told_once_for_many_changes(store: Path) -> None:
+    """Those that come while it is looked up, which holds up nobody, are told together."""
+
+    async def talk() -> Any:
+        async with opened(store) as (service, ann):
+            notifications = Notifications(service)
+            for _ in range(5):
+                notifications.tell(Notice("pool", "", "", 0))
+            assert await heard(ann) == []
+            assert notifications._others is not None
+            await notifications._others
+            once = await heard(ann)
+            notifications.tell(Notice("pool", "", "", 0))
+            await notifications._others
+            return once, await heard(ann)
+
+    wanted = [("pool_status", {"agents": []})]
+    assert asyncio.run(talk()) == (wanted, wanted)

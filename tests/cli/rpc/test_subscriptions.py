@@ -3,18 +3,21 @@
 import asyncio
 import sys
 import textwrap
-from collections.abc import AsyncIterator, Iterable
+import threading
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cli.rpc import subscriptions
 from cli.rpc.guard import Limits
 from cli.rpc.server import House
 from cli.rpc.service import Service
 from cli.rpc.subscriptions import MOST, PAGE, methods
 from commands.eventlog import EventLog
+from commands.eventlog.recorder import Told, unheard
 from commands.forks import fork_session
 from commands.handle import handle
 from commands.notes import AddNote
@@ -23,7 +26,8 @@ from commands.redaction import redact_events
 from commands.world import RealWorld
 from domain.events import Caused, NoteAdded, ThoughtAdded
 from domain.ids import SessionId
-from domain.recorded import Draw
+from domain.recorded import Draw, Recorded
+from domain.server_errors import StoreIsUnreachable
 from tests.cli.rpc.serving import Served, Talk, served, talking
 from tests.stories.cast import Stage, SteadyWorld
 
@@ -31,9 +35,11 @@ TIDES = SessionId("tides")
 
 
 @asynccontextmanager
-async def subscribing(directory: Path, **options: Any) -> AsyncIterator[Served]:
+async def subscribing(
+    directory: Path, opened: type[EventLog] = EventLog, **options: Any
+) -> AsyncIterator[Served]:
     """A server whose clients can subscribe to a store."""
-    with EventLog(directory) as log:
+    with opened(directory) as log:
         service = Service(directory, log, RealWorld.of_this_user())
         table = {method.name: method for method in methods(service)}
         try:
@@ -120,6 +126,34 @@ def test_without_a_position_only_what_is_new_is_told(stage: Stage) -> None:
 
     before = stage.log.position()
     assert asyncio.run(talk()) == [before + 1, before + 2, before + 3]
+
+
+class Aside(EventLog):
+    """A log that is never looked up by the thread that answers all clients."""
+
+    def position(self) -> int:
+        """As ever, in a thread of its own: a server that is away is waited for."""
+        assert threading.current_thread() is not threading.main_thread()
+        return super().position()
+
+    def exists(self, session: SessionId) -> bool:
+        """As above."""
+        assert threading.current_thread() is not threading.main_thread()
+        return super().exists(session)
+
+
+def test_nobody_waits_while_the_store_is_looked_up(stage: Stage) -> None:
+    """Neither for who begins nor for who catches up."""
+
+    async def talk() -> list[int]:
+        async with subscribing(stage.directory, Aside) as at, talking(at.url) as client:
+            answer = await client.ask("subscribe", fromPosition=1, session="tides")
+            assert answer["result"]["position"] == 1
+            await asyncio.to_thread(note, stage.log, 1)
+            return positions(await events(client, whole - 1))
+
+    whole = stage.log.position() + 1
+    assert asyncio.run(talk()) == list(range(2, whole + 1))
 
 
 def test_a_long_history_is_told_whole_and_flows_into_what_is_new(stage: Stage) -> None:
@@ -260,7 +294,7 @@ def test_a_subscription_of_somebody_else_can_not_be_ended(stage: Stage) -> None:
     [
         ({"fromPosition": 99}, -32602, "The store ends at position 2"),
         ({"fromPosition": -1}, -32602, "Parameter 'fromPosition'"),
-        ({"session": "nowhere"}, -32010, "There is no session 'nowhere'; there are tides."),
+        ({"session": "nowhere"}, -32010, "There is no session 'nowhere'; there is tides."),
     ],
 )
 def test_what_is_not_there_is_not_subscribed_to(
@@ -275,6 +309,48 @@ def test_what_is_not_there_is_not_subscribed_to(
     error = asyncio.run(talk())
     assert error["code"] == code
     assert error["message"].startswith(sentence)
+
+
+class Faraway(EventLog):
+    """A log on a server that was away for a while, as whoever follows it is told."""
+
+    asked = 0
+
+    def position(self) -> int:
+        """As ever, but for the first two times that somebody who has begun asks."""
+        self.asked += 1
+        if self.asked in {2, 3}:
+            raise StoreIsUnreachable("the server", "gone")
+        return super().position()
+
+    def follow(self, after: int, stop: threading.Event, told: Told = unheard) -> Iterator[Recorded]:
+        """Say so first."""
+        told("The server is gone: going on when it is back.")
+        told(None)
+        return super().follow(after, stop, told)
+
+
+def test_a_store_that_is_away_is_waited_for(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each peer is told once that it is, and once that it is back; no subscription ends."""
+    monkeypatch.setattr(subscriptions, "AGAIN", 0)
+    note(stage.log, 2)
+    whole = stage.log.position() + 1
+
+    async def talk() -> list[dict[str, Any]]:
+        async with subscribing(stage.directory, Faraway) as at, talking(at.url) as client:
+            await client.ask("subscribe", fromPosition=0)
+            await asyncio.to_thread(note, stage.log, 1)
+            told: list[dict[str, Any]] = list(client.told)
+            while len(told) < whole + 2:
+                told.append(await client.hear())
+            return told
+
+    told = asyncio.run(talk())
+    away = {"away": True, "reason": "The server is gone: going on when it is back."}
+    standing = [one["params"] for one in told if one["method"] == "store_status"]
+    assert standing == [away, {"away": False, "reason": None}]
+    heard = [one["params"] for one in told if one["method"] == "event"]
+    assert positions(heard) == list(range(1, whole + 1))
 
 
 def test_what_was_redacted_is_told_as_redacted(stage: Stage) -> None:

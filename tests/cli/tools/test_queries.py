@@ -14,6 +14,7 @@ import pytest
 from cli.tools.bounds import ROOM
 from cli.tools.queries import Queries
 from cli.tools.reading import read_tools
+from commands.eventlog.place import Place
 from domain.errors import Refused
 from tests.stories.cast import Stage
 
@@ -45,14 +46,14 @@ def test_a_query_is_answered_as_rows(stage: Stage) -> None:
 def test_a_query_that_does_more_than_read_is_refused(stage: Stage) -> None:
     """With the sentence of `mind query`."""
     with pytest.raises(Refused, match="This statement is no query"):
-        asyncio.run(Queries(stage.directory).rows("DELETE FROM events"))
+        asyncio.run(Queries(Place(stage.directory)).rows("DELETE FROM events"))
 
 
 def test_an_answer_fits_however_wide_its_rows_are(stage: Stage) -> None:
     """Long texts and lists are cut, many columns are cut shorter."""
     wide = ", ".join(f"repeat('x', 5000) AS c{n}" for n in range(60))
     sql = f"SELECT {wide}, list(range) AS l FROM range(3000)"  # noqa: S608 — our own words
-    answer = asyncio.run(Queries(stage.directory).rows(sql))
+    answer = asyncio.run(Queries(Place(stage.directory)).rows(sql))
     assert len(answer["rows"]) == 1
     assert len(json.dumps(answer)) < ROOM
     assert answer["rows"][0]["c0"].endswith("more characters]")
@@ -60,11 +61,11 @@ def test_an_answer_fits_however_wide_its_rows_are(stage: Stage) -> None:
 
 def test_tables_are_described(stage: Stage) -> None:
     """What can be asked, with questions to begin with."""
-    described = asyncio.run(Queries(stage.directory).tables())
+    described = asyncio.run(Queries(Place(stage.directory)).tables())
     assert "drafts_of" in {row["name"] for row in described["rows"]}
     assert all(example["sql"] for example in described["examples"])
     with pytest.raises(Refused, match="There is no table"):
-        asyncio.run(Queries(stage.directory).tables("nope"))
+        asyncio.run(Queries(Place(stage.directory)).tables("nope"))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
@@ -72,7 +73,7 @@ def test_who_stops_waiting_ends_the_query(stage: Stage) -> None:
     """A cancelled call leaves no process behind, long before the query would have ended."""
 
     async def cancelled() -> None:
-        call = asyncio.create_task(Queries(stage.directory).rows(ENDLESS))
+        call = asyncio.create_task(Queries(Place(stage.directory)).rows(ENDLESS))
         children = await asyncio.to_thread(until, processes)
         call.cancel()
         with pytest.raises(asyncio.CancelledError):

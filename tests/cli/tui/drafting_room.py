@@ -1,20 +1,16 @@
 """A person at the app who talks with agents: a real store, a harness, recorded models."""
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from cli.rpc.service import open_service
 from cli.tui.agent_list import Agents
-from cli.tui.app import ChatApp
 from cli.tui.drafting import DraftMode
 from commands.projects import create_project, create_task
 from domain.recorded import Recorded
 from domain.streams import agent_stream
-from tests.cli.tui.house import Droppable, Sitting, stage_in
+from tests.cli.tui.house import Sitting, play_as, stage_in
 from tests.stories.cast import Stage
 
 Line = dict[str, Any]
@@ -23,15 +19,6 @@ PROJECT, TASK = "tides", "predict-fundy"
 
 LONG: Line = {"delay": 3600, "text": "never"}
 """The reply of a model that is at it until somebody ends it."""
-
-
-class Wire(Droppable):
-    """A client to which nothing is told while its connection is lost."""
-
-    def notify(self, method: str, params: Mapping[str, Any]) -> None:
-        """Take a notification, if it arrives."""
-        if not self._lost:
-            super().notify(method, params)
 
 
 class Room(Sitting):
@@ -54,9 +41,9 @@ class Room(Sitting):
         """The first line."""
         return self.screen.partition("\n")[0].strip()
 
-    async def types(self, line: str) -> None:
-        """Paste a line in place of what stands there, send it, and see what comes of it."""
-        await self.sends(line)
+    async def settles(self) -> None:
+        """Wait until nothing is under way, here or at the mind."""
+        await super().settles()
         await self.rests()
 
     async def rests(self) -> None:
@@ -98,32 +85,11 @@ def room_in(directory: Path, *, place: bool = True, **roles: tuple[Line, ...]) -
     return stage
 
 
-@asynccontextmanager
-async def seated(stage: Stage, size: tuple[int, int]) -> AsyncIterator[Room]:
-    """The app on the store of a stage, in a terminal of that size."""
-    async with open_service(stage.directory, {}) as service:
-        client = Wire(service, "chat")
-        try:
-            app = ChatApp(client, stage.session)
-            async with app.run_test(size=size) as pilot:
-                room = Room(app, pilot, client, stage)
-                await room.settles()
-                await room.rests()
-                yield room
-        finally:
-            await client.close()
-
-
 def play(
     stage: Stage, act: Callable[[Room], Awaitable[None]], size: tuple[int, int] = (80, 24)
 ) -> None:
     """Let somebody sit at the app, and do something."""
-
-    async def whole() -> None:
-        async with seated(stage, size) as room:
-            await act(room)
-
-    asyncio.run(whole())
+    play_as(Room, stage, act, size)
 
 
 def calls(name: str, /, text: str = "", **arguments: Any) -> Line:

@@ -4,10 +4,10 @@ import asyncio
 import json
 import os
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from textual import events
 from textual.pilot import Pilot
@@ -67,6 +67,11 @@ class Droppable(LocalClient):
         if self._lost:
             raise CallFailed(LOST, "The connection was lost.")
         return await super().call(method, **params)
+
+    def notify(self, method: str, params: Mapping[str, Any]) -> None:
+        """Take a notification, if it arrives."""
+        if not self._lost:
+            super().notify(method, params)
 
 
 class Sitting(NamedTuple):
@@ -153,31 +158,41 @@ def stage_in(directory: Path, *replies: str, message: str | None = None, **setti
     return Stage(directory / "store").begins(message, **settings)
 
 
+S = TypeVar("S", bound=Sitting)
+
+
 @asynccontextmanager
-async def sitting(stage: Stage, size: tuple[int, int] = (80, 24)) -> AsyncIterator[Sitting]:
-    """The app on a stage, in a terminal of that size."""
+async def sitting(whom: type[S], stage: Stage, size: tuple[int, int]) -> AsyncIterator[S]:
+    """The app on a stage, in a terminal of that size, and who sits at it."""
     async with open_service(stage.directory, {}) as service:
         client = Droppable(service, "chat")
         try:
             app = ChatApp(client, stage.session)
             async with app.run_test(size=size) as pilot:
-                at = Sitting(app, pilot, client, stage)
+                at = whom(app, pilot, client, stage)
                 await at.settles()
                 yield at
         finally:
             await client.close()
 
 
+def play_as(
+    whom: type[S], stage: Stage, act: Callable[[S], Awaitable[None]], size: tuple[int, int]
+) -> None:
+    """Let somebody of a kind sit at the app, and do something."""
+
+    async def whole() -> None:
+        async with sitting(whom, stage, size) as at:
+            await act(at)
+
+    asyncio.run(whole())
+
+
 def play(
     stage: Stage, act: Callable[[Sitting], Awaitable[None]], size: tuple[int, int] = (80, 24)
 ) -> None:
     """Let somebody sit at the app, and do something."""
-
-    async def whole() -> None:
-        async with sitting(stage, size) as at:
-            await act(at)
-
-    asyncio.run(whole())
+    play_as(Sitting, stage, act, size)
 
 
 _CHANGING: Sequence[tuple[str, str]] = (
@@ -195,13 +210,16 @@ def picture(svg: str) -> str:
     return svg
 
 
+def assert_as_in(file: Path, taken: str) -> None:
+    """Compare a screen with its picture; ``MIND_PICTURES=write`` takes a new one."""
+    if os.environ.get("MIND_PICTURES") == "write":
+        file.write_text(taken, encoding="utf-8")
+    assert taken == file.read_text("utf-8"), f"{file.name}: look at it, then MIND_PICTURES=write"
+
+
 async def compare(at: Sitting, name: str) -> None:
-    """Compare the screen with its picture; ``MIND_PICTURES=write`` takes a new one."""
+    """Compare the screen of a mind with its picture."""
     at.app.mind.work.latency = 1200
     at.app.mind.draw_title()
     await at.pilot.pause()
-    file = PICTURES / f"{name}.svg"
-    taken = picture(at.app.export_screenshot())
-    if os.environ.get("MIND_PICTURES") == "write":
-        file.write_text(taken, encoding="utf-8")
-    assert taken == file.read_text("utf-8"), f"{name}: look at it, then MIND_PICTURES=write"
+    assert_as_in(PICTURES / f"{name}.svg", picture(at.app.export_screenshot()))

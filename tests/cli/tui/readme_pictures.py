@@ -110,7 +110,7 @@ async def _take(at: Sitting, name: str) -> None:
 
 
 async def _main(stage: Stage) -> None:
-    async with sitting(stage, SIZE) as at:
+    async with sitting(Sitting, stage, SIZE) as at:
         await _drafts(at)
 
 

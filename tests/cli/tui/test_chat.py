@@ -6,6 +6,10 @@ import select
 import subprocess
 from pathlib import Path
 
+import pytest
+
+from cli.chat import _token
+from domain.errors import Refused
 from tests.cli.conftest import MIND, Mind
 from tests.cli.tui.house import stage_in
 
@@ -23,6 +27,17 @@ def test_without_a_store_or_a_terminal_nothing_is_drawn(within: Mind, tmp_path: 
     )
     ran = within("chat", "--token-file", "t", "--store", "store")
     assert ran.err == "mind: --token-file goes with --connect: name the server as well.\n"
+
+
+def test_a_token_that_can_t_be_read_is_told_of_in_a_sentence(tmp_path: Path) -> None:
+    """What is wrong with the file, and which one is meant, without the words of Python."""
+    (tmp_path / "picture").write_bytes(b"\xff\xfe")
+    for name, why in (("nowhere", "No such file or directory"), ("picture", "it is no text")):
+        with pytest.raises(Refused) as refused:
+            _token(tmp_path / name)
+        assert refused.value.sentence.endswith(
+            f"can't be read ({why}): name the file that mind serve tells as tokenFile."
+        )
 
 
 def test_the_app_opens_in_a_terminal_and_leaves_it_as_it_was(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Pictures of the screen of a draft; one of them stands in the documentation."""
 
-import os
 import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -8,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.tui.drafting_room import LONG, Line, Room, calls, play, report, room_in
-from tests.cli.tui.house import picture
+from tests.cli.tui.house import PICTURES, assert_as_in, picture
 
-LIGHT = Path(__file__).with_name("pictures") / "draft-light.svg"
+LIGHT = PICTURES / "draft-light.svg"
 DOCS = Path(__file__).parents[3] / "docs" / "pictures" / "chat-draft.svg"
 
 ANALYST: tuple[Line, ...] = (
@@ -63,16 +62,9 @@ async def taken(at: Room) -> str:
     mode._members = tuple(member._replace(begun=long_ago) for member in mode._members)
     mode._reports = {n: r._replace(duration_ms=41_000) for n, r in mode._reports.items()}
     mode.prompt.cursor_blink = False
-    mode._draw_soon()
+    mode._drawing.ask()
     await at.rests()
     return re.sub(r"1:2\d&#160;min", "1:23&#160;min", picture(at.app.export_screenshot()))
-
-
-def compare(screen: str, file: Path) -> None:
-    """Compare a screen with its picture; ``MIND_PICTURES=write`` takes a new one."""
-    if os.environ.get("MIND_PICTURES") == "write":
-        file.write_text(screen, encoding="utf-8")
-    assert screen == file.read_text("utf-8"), f"{file.name}: look at it, then MIND_PICTURES=write"
 
 
 def test_a_draft_with_its_workers_looks_as_it_did(tmp_path: Path) -> None:
@@ -80,17 +72,17 @@ def test_a_draft_with_its_workers_looks_as_it_did(tmp_path: Path) -> None:
     stage = room_in(tmp_path, product_analyst=ANALYST, reader=(FOUND,), researcher=(LONG,))
 
     async def act(at: Room) -> None:
-        await at.types("/draft product-analyst")
-        await at.types("We want to warn of the tides at Fundy. Where do we begin?")
+        await at.sends("/draft product-analyst")
+        await at.sends("We want to warn of the tides at Fundy. Where do we begin?")
         await at.sees("the evening before?")
-        await at.types("The evening before.")
+        await at.sends("The evening before.")
         await at.sees("Context: 34% | Turns: 2 | $0.28", "● researcher-1", "✓ reader-1")
         await at.rests()
         at.app.mode.tell("")
-        compare(await taken(at), DOCS)
+        assert_as_in(DOCS, await taken(at))
         await at.pilot.resize_terminal(80, 24)
         await at.presses("ctrl+t")
         await at.until(lambda: not at.agents.display)
-        compare(await taken(at), LIGHT)
+        assert_as_in(LIGHT, await taken(at))
 
     play(stage, act, (116, 38))

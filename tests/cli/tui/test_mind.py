@@ -122,8 +122,24 @@ def test_what_others_do_shows_up_by_itself_and_after_a_lost_connection(tmp_path:
         assert "trying again" not in at.screen
         await at.presses("enter")
         await at.sees("hello?", "a reply to whatever it was")
+        await _without_a_store(at)
 
     play(stage, act)
+
+
+async def _without_a_store(at: Sitting) -> None:
+    """A store that is away is told in a phrase; what can't go on is begun anew."""
+    gone = {"away": True, "reason": "The server is gone: going on when it is back."}
+    at.client.notify("store_status", gone)
+    await at.sees("○ Store away", "The store is away. The server is gone: going on when")
+    at.client.notify("store_status", {"away": False, "reason": None})
+    await at.sees("● Connected", "The store is back.")
+    assert "is away" not in at.screen
+    heard = at.app.mind._subscription
+    ended = {"subscription": heard, "reason": "It was put back.", "position": 2}
+    at.client.notify("cut_off", ended)
+    await at.sees("! It was put back.")
+    await at.until(lambda: at.app.mind._subscription not in {None, heard})
 
 
 HOSTILE = "[red]x[/red] [@click=app.quit]y[/] \x1b[31mz\x9b2J <b>w</b> [$primary] \\[a"

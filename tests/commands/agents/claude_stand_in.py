@@ -13,7 +13,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -153,7 +152,7 @@ class Host:
         """Do nothing until it wants no more."""
         subtype = ""
         while subtype != "interrupt":
-            message = self.read()
+            message = self.asked.pop(0) if self.asked else self.read()
             subtype = message["request"]["subtype"]
             self.reply(message, {})
 
@@ -300,7 +299,7 @@ class Turn:
         (HOME / "pids").write_text(f"{os.getpid()} {command.pid}")
         self.event("content_block_delta", index=0, delta={"type": "text_delta", "text": "…"})
         while True:
-            time.sleep(60)
+            signal.pause()
 
 
 def main() -> NoReturn:

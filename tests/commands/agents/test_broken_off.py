@@ -6,17 +6,19 @@ from typing import Any
 
 import pytest
 
-from commands.agents.backend import Backend
-from commands.agents.choose import make_backend
+from commands.agents.backend import Answer, Ask, Backend
+from commands.agents.choose import make_backend, make_model
 from commands.agents.harness import Harness
+from commands.agents.neutral import NeutralBackend
 from commands.agents.roles import Roles
 from commands.agents.rules import Rules
-from commands.agents.tools import Tool
+from commands.agents.tools import RESULT, Outcome, Tool
 from commands.eventlog import EventLog
+from commands.minds.hosted import MOST_TEXT
 from domain.agent_errors import AgentHasEnded
 from domain.agents import Agent
 from domain.errors import Refused, StoreIsFull
-from domain.events import TurnCompleted, TurnFailed
+from domain.events import ToolCalled, TurnCompleted, TurnFailed
 from domain.ids import CommandId, SessionId
 from domain.recorded import Draw
 from domain.session import Session
@@ -126,7 +128,7 @@ def test_a_turn_that_can_not_even_begin_has_an_end(tmp_path: Path, where: str) -
 
     async def told(one: Crew) -> None:
         def backend_for(agent: Agent) -> Backend:
-            return broken(agent) if where == "backend" else make_backend(agent, {})
+            return broken(agent) if where == "backend" else make_backend(agent.drafted.model, {})
 
         harness = Harness(
             one.log,
@@ -162,18 +164,74 @@ def test_what_a_tool_says_that_is_no_data_is_told_to_the_model(tmp_path: Path) -
     story(tmp_path, told, tools=[Tool("strange", "", {"type": "object"}, strange)])
 
 
+def test_a_tool_that_says_too_much_is_cut_short(tmp_path: Path) -> None:
+    """The model is shown what the log keeps, and no more."""
+    shown: list[str] = []
+
+    async def babbles(_: dict[str, Any]) -> str:
+        return "x" * (RESULT + 7)
+
+    class Model(NeutralBackend):
+        """Remembers what its tools said."""
+
+        async def turn(self, ask: Ask) -> Answer:
+            """Answer, with an ear to the tools."""
+
+            async def use(call: str, name: str, arguments: str) -> Outcome:
+                outcome = await ask.use(call, name, arguments)
+                shown.append(outcome.text)
+                return outcome
+
+            return await super().turn(ask._replace(use=use))
+
+    async def told(one: Crew) -> None:
+        harness = Harness(
+            one.log,
+            ANN,
+            backend_for=lambda agent: Model(make_model(agent.drafted.model, {})),
+            tools_for=lambda _: [Tool("babble", "", {"type": "object"}, babbles)],
+            roles=Roles([tmp_path / "roles"]),
+        )
+        agent = await one.drafted(calls("babble"), {"text": "Much."})
+        await harness.answered(agent.id, await harness.submit(agent.id, "Well?"))
+        await harness.close()
+        used = [r.event for r in one.history(agent.id) if isinstance(r.event, ToolCalled)]
+        assert [event.result for event in used] == shown
+        assert shown[0].endswith("x… (7 characters more)")
+
+    story(tmp_path, told)
+
+
+def test_an_answer_without_an_end_is_broken_off(tmp_path: Path) -> None:
+    """Whatever backend it comes from; what had arrived is kept."""
+
+    async def told(one: Crew) -> None:
+        half = "x" * (MOST_TEXT // 2)
+        agent = await one.drafted({"text": f"{half} {half}"})
+        end = await one.asked(agent.id)
+        assert isinstance(end, TurnFailed)
+        assert (end.reason, end.detail) == (
+            "failed",
+            "It wrote over 1,000,000 characters without an end.",
+        )
+        assert half in end.partial
+        assert len(end.partial) <= MOST_TEXT
+
+    story(tmp_path, told)
+
+
 class FullForAWhile(EventLog):
     """Has no room for the first three appends of some kinds."""
 
     full = 3
     kinds: frozenset[str] = frozenset()
 
-    def append(self, session: SessionId, after: int, draw: Draw) -> Session:
+    def append(self, session: SessionId, after: int, draw: Draw, **upon: Any) -> Session:
         """Record, if there is room."""
         if self.full and self.kinds.intersection(caused.event.kind for caused in draw.events):
             self.full -= 1
-            raise StoreIsFull(str(self.file))
-        return super().append(session, after, draw)
+            raise StoreIsFull(str(self.place))
+        return super().append(session, after, draw, **upon)
 
 
 @pytest.mark.parametrize(
@@ -190,7 +248,7 @@ def test_what_was_paid_for_is_not_lost_while_the_disk_is_full(tmp_path: Path, ki
             harness = Harness(
                 log,
                 ANN,
-                backend_for=lambda agent: make_backend(agent, {}),
+                backend_for=lambda agent: make_backend(agent.drafted.model, {}),
                 roles=Roles([tmp_path / "roles"]),
                 rules=Rules(look=0.01),
                 tell=lambda notice: told.append(notice.text),

@@ -9,7 +9,6 @@ from commands.agents.choose import make_backend, make_model
 from commands.agents.hosted import CAREFUL, OLLAMA, HostedModel
 from commands.agents.neutral import NeutralBackend
 from domain.errors import BadSetting
-from tests.commands.agents.conftest import agent_on
 
 
 def test_every_kind_of_model_has_its_backend(tmp_path: Path) -> None:
@@ -17,7 +16,7 @@ def test_every_kind_of_model_has_its_backend(tmp_path: Path) -> None:
     script = tmp_path / "s.jsonl"
     script.write_text("{}")
     for name in (f"script:{script}", "ollama:qwen3", "http://127.0.0.1:9/v1#m"):
-        backend = make_backend(agent_on(name), {})
+        backend = make_backend(name, {})
         assert isinstance(backend, NeutralBackend)
         assert backend.model.name == name
 
@@ -25,13 +24,13 @@ def test_every_kind_of_model_has_its_backend(tmp_path: Path) -> None:
 def test_a_name_that_nobody_knows_is_refused() -> None:
     """With the forms that there are."""
     with pytest.raises(BadSetting, match="names no mind"):
-        make_backend(agent_on("gpt"), {})
+        make_backend("gpt", {})
 
 
 def test_weights_that_are_not_here_are_said(tmp_path: Path) -> None:
     """With the command that fetches them."""
     with pytest.raises(BackendUnavailable, match="mind model pull local:small"):
-        make_backend(agent_on("local:small"), {"XDG_CACHE_HOME": str(tmp_path)})
+        make_backend("local:small", {"XDG_CACHE_HOME": str(tmp_path)})
 
 
 @pytest.mark.parametrize(

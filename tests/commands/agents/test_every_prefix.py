@@ -56,12 +56,20 @@ async def main():
             client="test", role="chief", prompt="Go.", project=PROJECT, task=TASK
         )
         await one.until(lambda: any(n.agent == "slow-2" and n.kind == "turn" for n in one.told))
+        waiting = calls("await_agent", agentId="slow-3")
+        other = await one.drafted(sent("slow"), waiting, {"text": "Now."}, client="other")
+        waits = [await one.harness.submit(other.id, f"{n}") for n in range(2)][1]
+        await one.until(lambda: (other.id, "await_agent") in [(n.agent, n.text) for n in one.told])
+        await one.harness.stop(other.id)
+        await one.harness.answered(other.id, waits)
+        await one.harness.undraft(other.id)
         await one.harness.undraft(boss.id)
         await one.harness.kill(chief.id)
 
 asyncio.run(main())
 """
-"""Turns that wait, a peer that is asked, work that sends out work, and the ends of all of it."""
+"""Turns that wait, a peer that is asked, work that sends out work, a turn that is stopped, and the
+ends of all of it."""
 
 Row = tuple[Any, ...]
 

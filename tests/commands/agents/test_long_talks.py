@@ -29,7 +29,7 @@ async def harness_on(directory: Path) -> AsyncIterator[tuple[EventLog, Harness]]
         harness = Harness(
             log,
             ANN,
-            backend_for=lambda agent: make_backend(agent, ENV),
+            backend_for=lambda agent: make_backend(agent.drafted.model, ENV),
             roles=Roles([directory / "roles"]),
             tools_for=lambda _: [],
             tell=lambda _: None,

@@ -87,9 +87,7 @@ steps = st.one_of(wishes, wishes, wishes, st.just("turn"), st.integers(0, 60))
 
 
 @given(st.lists(steps, max_size=40))
-@settings(
-    max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
-)
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 def test_any_wishes_leave_a_whole_shelf(program: list[Any]) -> None:
     """No wish breaks the state, and what is known of artifacts is what lies on the shelf."""
     telling, turn = Telling(), 0
@@ -107,9 +105,7 @@ def test_any_wishes_leave_a_whole_shelf(program: list[Any]) -> None:
 
 
 @given(st.lists(st.one_of(families, families, families, st.integers(0, 60)), max_size=25))
-@settings(
-    max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
-)
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 def test_efforts_and_their_parts(program: list[Any]) -> None:
     """Whatever is part of what, left, came back and was merged: nothing is a part of itself."""
     telling = Telling()

@@ -13,7 +13,7 @@ import pytest
 
 from commands.eventlog import EventLog
 from commands.eventlog.chain import link
-from commands.eventlog.layout import LAYOUT, SCHEMA, lay_out
+from commands.eventlog.sqlite.layout import LAYOUT, SCHEMA, lay_out
 from commands.eventlog.wire import EventMapper
 from domain.errors import LogosphereError, NotAStore, StoreOfAnotherLayout
 from domain.events import Event, SessionForked
@@ -110,7 +110,7 @@ def damaged(
     except LogosphereError:
         assert dump(target) == before
         return True
-    (whole := target.file.parent.parent / "whole").mkdir(exist_ok=True)
+    (whole := target.place.home.parent / "whole").mkdir(exist_ok=True)
     if not (whole / "log.db").exists():
         with EventLog.create(whole) as log:
             begin(log, "mine", events=4)
@@ -122,7 +122,7 @@ def damaged(
 
 def empty_again(target: EventLog) -> EventLog:
     """The store as it was before an import that brought everything."""
-    directory = target.file.parent
+    directory = target.place.home
     target.close()
     for name in directory.iterdir():
         name.unlink()
@@ -528,7 +528,7 @@ def fork_of(parent: str, head: Head, **more: object) -> SessionForked:
 
 def test_a_parent_that_is_not_in_it(target: EventLog, forger: Forger) -> None:
     """A branch of what the bundle does not hold is refused, even if it is here."""
-    with EventLog(target.file.parent) as log:
+    with EventLog(target.place.home) as log:
         head = log.head(SessionId("mine"))
     forger.add("leaf", fork_of("mine", head), onto=head)
     refused(target, forger.file, "leaf comes before what it branched off")
@@ -593,8 +593,8 @@ def test_a_log_that_is_open(target: EventLog, tmp_path: Path) -> None:
 
 def test_the_store_itself(target: EventLog) -> None:
     """A store that is given to itself is refused, or all of it is known."""
-    refused(target, target.file, "mind export")
+    refused(target, (target.place.home / "log.db"), "mind export")
     before = dump(target)
     assert target._recorder.forget(rewrite=False)
-    assert {t.what for t in target.take_over(target.file)} == {"known"}
+    assert {t.what for t in target.take_over(target.place.home / "log.db")} == {"known"}
     assert dump(target) == before

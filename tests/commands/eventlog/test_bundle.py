@@ -217,7 +217,7 @@ def test_a_bundle_is_no_more_than_a_log(source: EventLog, file: Path, tmp_path: 
 
 def test_what_is_imported_goes_on(source: EventLog, target: EventLog, file: Path) -> None:
     """Imported sessions are appended to and forked as any, by one who had the store open too."""
-    with EventLog(target.file.parent) as other:
+    with EventLog(target.place.home) as other:
         assert other.sessions() == []
         came(target, bundle(source, MAIN, file))
         grow(other, "b", 3, tag="here")
@@ -241,7 +241,7 @@ def test_snapshots_of_before_serve_nobody_wrong(source: EventLog, tmp_path: Path
         begin(two, events=2 * EVERY, tag="two")
         for log in (one, two):
             log.state(MAIN)
-            grow(log, MAIN, EVERY, tag=log.file.parent.name)
+            grow(log, MAIN, EVERY, tag=log.place.home.name)
             log.state(MAIN)
         assert came(two, bundle(one, MAIN, tmp_path / "f"))["main"][:2] == ("main-2", "new")
         alike(one, two, {MAIN: SessionId("main-2")})
@@ -363,7 +363,7 @@ def test_a_session_that_somebody_looks_at_meanwhile(
 ) -> None:
     """Who has the target open sees what came at the next look."""
     came(target, bundle(source, MAIN, tmp_path / "1"))
-    with EventLog(target.file.parent) as other:
+    with EventLog(target.place.home) as other:
         assert other.state(MAIN).version == target.state(MAIN).version == 20
         grow(source, MAIN, 3)
         came(target, bundle(source, MAIN, tmp_path / "2"))
@@ -470,12 +470,12 @@ def test_what_has_another_name_goes_on(source: EventLog, target: EventLog, tmp_p
     target.redact({name: [3]}, "x", draw(wish=1 << 70))
     branch(target, name, 21, "main-2/b")
     branch(target, "main-2/b", 15, "main-2/b/c")
-    for log in (target, EventLog(target.file.parent)):
+    for log in (target, EventLog(target.place.home)):
         with log:
             whole(log)
             assert log.state(SessionId("main-2/b/c"), 15).version == 15
             assert pool(log, "main-2/b")[-1] == "here21"
-    with store(tmp_path / "third") as third, EventLog(target.file.parent) as again:
+    with store(tmp_path / "third") as third, EventLog(target.place.home) as again:
         taken = third.take_over(bundle(again, name, tmp_path / "2"))
         assert {t.name for t in taken} == {"main-2", "a", "b", "main-2/b", "main-2/b/c"}
         alike(again, third, {t.name: t.name for t in taken})
@@ -552,7 +552,7 @@ def test_redactions_arrive(source: EventLog, target: EventLog, tmp_path: Path) -
     source.append(MAIN, 20, draw(thought(text), wish=1 << 60))
     branch(source, MAIN, 21, "late")
     came(target, bundle(source, MAIN, tmp_path / "1"))
-    with EventLog(target.file.parent) as other:
+    with EventLog(target.place.home) as other:
         assert text in pool(other, "late")
         source.redact({MAIN: [21, 5], SessionId("b"): [16]}, "private", draw(wish=1 << 61))
         taken = target.take_over(bundle(source, MAIN, tmp_path / "2"))
@@ -568,7 +568,7 @@ def test_redactions_arrive(source: EventLog, target: EventLog, tmp_path: Path) -
             assert "b16" not in pool(log, "b")
             alike(source, log, {name: name for name in source.sessions() if name != "other"})
         whole(target)
-    content = b"".join(f.read_bytes() for f in target.file.parent.iterdir())
+    content = b"".join(f.read_bytes() for f in target.place.home.iterdir())
     assert text.encode() not in content
     again = target.take_over(tmp_path / "2")
     assert {(t.what, t.redacted) for t in again} == {("known", 0)}
@@ -594,7 +594,7 @@ def test_an_old_bundle_restores_nothing(source: EventLog, target: EventLog, file
     before = dump(target)
     assert {what for _, what, _ in came(target, file).values()} == {"known"}
     assert dump(target) == before
-    assert b"t5" not in target.file.read_bytes()
+    assert b"t5" not in (target.place.home / "log.db").read_bytes()
 
 
 # files
@@ -627,17 +627,17 @@ def test_names_of_files(source: EventLog, target: EventLog, tmp_path: Path, name
 def test_a_file_that_is_there_is_not_replaced(source: EventLog, file: Path) -> None:
     """Whatever it is, it stays, and so does a link to nowhere."""
     file.write_text("my only copy")
-    with pytest.raises(BadBundle, match="choose another"):
+    with pytest.raises(BadBundle, match="name another file"):
         source.export(MAIN, file)
     assert file.read_text() == "my only copy"
     file.unlink()
     file.mkdir()
-    with pytest.raises(BadBundle, match="choose another"):
+    with pytest.raises(BadBundle, match="name another file"):
         source.export(MAIN, file)
     assert [f.name for f in file.parent.iterdir()] == ["source", file.name]
     file.rmdir()
     file.symlink_to("nowhere")
-    with pytest.raises(BadBundle, match="choose another"):
+    with pytest.raises(BadBundle, match="name another file"):
         source.export(MAIN, file)
     assert file.is_symlink()
 
@@ -699,7 +699,7 @@ def test_who_may_only_read_imports_nothing(source: EventLog, target: EventLog, f
     """A store that can't be written is refused as such."""
     source.export(MAIN, file)
     with (
-        EventLog(target.file.parent, writable=False) as reader,
+        EventLog(target.place.home, writable=False) as reader,
         pytest.raises(StoreIsReadOnly, match="target"),
     ):
         reader.take_over(file)
@@ -709,10 +709,10 @@ def test_who_may_only_read_imports_nothing(source: EventLog, target: EventLog, f
 def test_who_may_only_read_exports(source: EventLog, target: EventLog, file: Path) -> None:
     """Reading a store is enough to take a session out of it."""
     source.close()
-    before = {f.name: f.read_bytes() for f in source.file.parent.iterdir()}
-    with EventLog(source.file.parent, writable=False) as reader:
+    before = {f.name: f.read_bytes() for f in source.place.home.iterdir()}
+    with EventLog(source.place.home, writable=False) as reader:
         reader.export(MAIN, file)
-        assert {f.name: f.read_bytes() for f in source.file.parent.iterdir()} == before
+        assert {f.name: f.read_bytes() for f in source.place.home.iterdir()} == before
         came(target, file)
         alike(reader, target, {MAIN: MAIN})
 

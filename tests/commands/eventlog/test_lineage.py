@@ -123,7 +123,6 @@ def test_nobody_inherits_from_nobody(log: EventLog) -> None:
 @settings(
     max_examples=40,
     deadline=None,
-    derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 40), st.integers(0, 4)), max_size=14))

@@ -12,7 +12,7 @@ import pytest
 
 from commands.eventlog import EventLog
 from commands.eventlog.proof import PROVED_FILE, Proof
-from commands.eventlog.recorder import EventRecorder
+from commands.eventlog.sqlite.recorder import SqliteRecorder
 from commands.eventlog.wire import EventMapper, Row
 from domain.errors import StoreIsDamaged
 from domain.events import EventRedacted
@@ -272,7 +272,7 @@ def test_named_sessions_prove_nothing_about_the_others(store: Path) -> None:
     assert counted(store) == 3
 
 
-class Counting(EventRecorder):
+class Counting(SqliteRecorder):
     """Counts the rows that are read."""
 
     read = 0
@@ -285,18 +285,18 @@ class Counting(EventRecorder):
     @staticmethod
     def rows(*args: object, **more: object) -> list[Row]:  # type: ignore[override]
         """As ever."""
-        return Counting._counted(EventRecorder.rows(*args, **more))  # type: ignore[arg-type]
+        return Counting._counted(SqliteRecorder.rows(*args, **more))  # type: ignore[arg-type]
 
     @staticmethod
     def rows_by_position(*args: object) -> list[Row]:  # type: ignore[override]
         """As ever."""
-        return Counting._counted(EventRecorder.rows_by_position(*args))  # type: ignore[arg-type]
+        return Counting._counted(SqliteRecorder.rows_by_position(*args))  # type: ignore[arg-type]
 
     @staticmethod
     def birth(*args: object) -> tuple[Row, str, str | None] | None:  # type: ignore[override]
         """As ever."""
         Counting.read += 1
-        return EventRecorder.birth(*args)  # type: ignore[arg-type]
+        return SqliteRecorder.birth(*args)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("old", [50, 2_000])

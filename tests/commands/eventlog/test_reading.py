@@ -120,7 +120,7 @@ def test_a_moment_that_is_not_there(tree: EventLog, version: int) -> None:
         tree.head(LEAF, version)
     with pytest.raises(NoSuchMoment):
         tree.state(LEAF, version)
-    with EventLog(tree.file.parent) as cold, pytest.raises(NoSuchMoment):
+    with EventLog(tree.place.home) as cold, pytest.raises(NoSuchMoment):
         cold.state(LEAF, version)
 
 
@@ -142,7 +142,7 @@ def test_a_session_that_is_not_there(tree: EventLog) -> None:
 
 def test_heads(tree: EventLog) -> None:
     """The head at every version is the hash that the row holds; without one it is the newest."""
-    with raw(tree.file.parent) as connection:
+    with raw(tree.place.home) as connection:
         hashes = {
             (id_, version): state[:32]
             for id_, version, state in connection.execute(
@@ -161,7 +161,7 @@ def test_states_of_any_moment(tree: EventLog) -> None:
     """The state of a version is the same warm, cold, and asked of the ancestor that holds it."""
     for version in range(1, 20):
         warm = tree.state(LEAF, version)
-        with EventLog(tree.file.parent) as cold:
+        with EventLog(tree.place.home) as cold:
             assert cold.state(LEAF, version) == warm
         if version <= 7:
             assert tree.state(MAIN, version) == warm

@@ -213,7 +213,7 @@ def test_rows_that_were_moved_by_the_redaction_of_others(
         few = chance.choice((1, 3, 10))
         assert taken(log, *order[done : done + few])
         done += few
-        left = log.file.read_bytes()
+        left = (log.place.home / "log.db").read_bytes()
         assert [v for v in order[:done] if texts[v][:64].encode() in left] == []
 
 
@@ -391,17 +391,6 @@ def test_a_log_that_was_open_sees_it_at_its_next_look(family: EventLog, tmp_path
         assert other.state(LOW, 7) == folded(other, LOW)[6]
 
 
-def test_what_is_remembered_holds_nothing_redacted(family: EventLog, tmp_path: Path) -> None:
-    """Nor is anything decided from it, in a session that inherits the event."""
-    with EventLog(tmp_path) as other:
-        other.state(LOW)
-        assert other.remembered(LOW) is not None
-        assert taken(family, 6)
-        assert other.remembered(LOW) is None
-        assert "t6" not in pool(other, LOW)
-        assert other.remembered(LOW) == other.state(LOW)
-
-
 def test_an_append_by_whoever_has_not_looked_yet(log: EventLog, tmp_path: Path) -> None:
     """It goes through on a fork that did not move, and what it remembers is kept nowhere."""
     text, name = secret("title"), SessionId("b")
@@ -423,7 +412,7 @@ def test_a_redaction_between_a_look_and_the_next(log: EventLog, tmp_path: Path) 
     """Who has just asked whether anything was redacted, and then reads that it was, looks again."""
     begin(log, events=9)
     snapshots = Snapshots(tmp_path / "none.db", writable=False)
-    states = States(snapshots, log._lineage, log._mapper, log.rows, lambda: 0)
+    states = States(snapshots, log._lineage, log._mapper, log.rows, lambda _: [0])
     assert "t5" in {t.text for t in states.newest(MAIN).state.pool.active}
     assert taken(log, 5)
     assert states.newest(MAIN).state == folded(log, MAIN)[-1]
@@ -571,7 +560,7 @@ def test_the_beginnings_of_sessions(log: EventLog) -> None:
     log.begin(FORK, onto, draw(fork, wish=1))
     assert taken(log, 1)
     assert taken(log, 4, session=FORK)
-    with EventLog(log.file.parent) as other:
+    with EventLog(log.place.home) as other:
         begun, forked = other.pick(FORK, [1, 4])
         assert isinstance(begun.event, SessionStarted)
         assert (begun.event.title, begun.event.seed) == (REDACTED, 7)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from commands.eventlog import EventLog
 from commands.eventlog.chain import HASH_LENGTH
-from commands.eventlog.layout import APPLICATION_ID, LAYOUT
+from commands.eventlog.sqlite.layout import APPLICATION_ID, LAYOUT
 from commands.eventlog.wire import EventMapper, Row
 from domain.actors import SYSTEM, Actor
 from domain.errors import (

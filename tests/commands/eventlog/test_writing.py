@@ -4,6 +4,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -136,13 +137,13 @@ class Racing(EventLog):
 
     faster = 0
 
-    def append(self, session: SessionId, after: int, draw: Draw) -> Session:
+    def append(self, session: SessionId, after: int, draw: Draw, **upon: Any) -> Session:
         """Let the other one go first."""
         if self.faster:
             self.faster -= 1
-            with EventLog(self.file.parent) as other:
+            with EventLog(self.place.home) as other:
                 grow(other, session, 1, tag="other")
-        return super().append(session, after, draw)
+        return super().append(session, after, draw, **upon)
 
 
 def test_a_lost_race_is_decided_again(tmp_path: Path) -> None:
@@ -359,7 +360,7 @@ def _all_there(log: EventLog, names: str, count: int) -> None:
 def test_nobody_is_told_too_early(log: EventLog) -> None:
     """The events are in the log, for every other connection, when append returns."""
     begin(log)
-    with EventLog(log.file.parent, writable=False) as reader:
+    with EventLog(log.place.home, writable=False) as reader:
         for n in range(2, 6):
             state = log.append(MAIN, n - 1, draw(thought(f"{n}"), wish=n))
             assert reader.head(MAIN).version == state.version == n

@@ -223,11 +223,11 @@ class _Breaks:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._log, name)
 
-    def append(self, session: SessionId, after: int, draw: Draw) -> Session:
+    def append(self, session: SessionId, after: int, draw: Draw, **upon: Any) -> Session:
         self._writes -= 1
         if self._writes < 0:
             raise StoreIsFull("here")
-        return self._log.append(session, after, draw)
+        return self._log.append(session, after, draw, **upon)
 
 
 @pytest.mark.parametrize("writes", [0, 1])
@@ -262,7 +262,7 @@ def test_a_dry_run_writes_nothing(shelf: Shelf) -> None:
         for total in ("events", "exchanges", "tools", "thoughts", "notes"):
             assert dry.total(total) == real.total(total)
         assert (dry.left_out, dry.changed) == (real.left_out, real.changed)
-        shelf = Shelf(Stage(shelf.stage.log.file.parent.with_name(f"for-{file}")))
+        shelf = Shelf(Stage(shelf.stage.log.place.home.with_name(f"for-{file}")))
 
 
 def test_claude_code_in_two_sittings(shelf: Shelf, tmp_path: Path) -> None:

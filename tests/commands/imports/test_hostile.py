@@ -218,7 +218,7 @@ JSON = st.recursive(
 @given(data=JSON, format_=st.sampled_from(FORMATS[:3]), as_lines=st.booleans())
 def test_any_json(shelf: Shelf, data: Any, format_: Format, as_lines: bool) -> None:
     """Whatever it holds, it is imported or refused in a sentence."""
-    file = shelf.stage.log.file.with_name("any.json")
+    file = shelf.stage.log.place.home.joinpath("any.json")
     lines = data if as_lines and isinstance(data, list) else [data]
     file.write_text("\n".join(json.dumps(one) for one in lines), "utf-8")
     _imported_or_refused(shelf, format_, file)
@@ -246,7 +246,7 @@ def test_real_files_with_something_else_in_them(shelf: Shelf, file: str) -> None
     lines = [json.loads(line) for line in text.splitlines()] if whole is None else [whole]
     places = list(_places(lines, ()))
     odd = [None, 7, "", "x", [], {}, [[]], [{"type": "text"}], {"a": None}, True, -1.5, "\ud800"]
-    target = shelf.stage.log.file.with_name(file)
+    target = shelf.stage.log.place.home.joinpath(file)
     for _ in range(60):
         changed = json.loads(json.dumps(lines))
         for place in chance.sample(places, 2):
@@ -287,7 +287,7 @@ def _put(value: Any, path: tuple[Any, ...], new: Any) -> None:
 )
 def test_any_markdown(shelf: Shelf, lines: list[str]) -> None:
     """Whatever it holds, it is imported or refused, and no word of a message is lost."""
-    file = shelf.stage.log.file.with_name("any.md")
+    file = shelf.stage.log.place.home.joinpath("any.md")
     file.write_bytes("\n".join(lines).encode("utf-8", "surrogatepass"))
     _imported_or_refused(shelf, "markdown", file)
 

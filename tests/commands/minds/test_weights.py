@@ -3,6 +3,7 @@
 import errno
 import hashlib
 import importlib.util
+import logging
 import os
 import random
 import re
@@ -276,6 +277,15 @@ def test_the_hub_says_what_it_needs(tmp_path: Path) -> None:
         pytest.skip("the library is installed")
     with pytest.raises(PullFailed, match=r"logosphere\[hub\]"):
         from_hub("nobody/toy", "toy.gguf", tmp_path)
+
+
+def test_the_hub_s_library_does_not_tell_of_each_try(tmp_path: Path) -> None:
+    """Where it can't be reached, one sentence says so, and not each of the library's own."""
+    hub = pytest.importorskip("huggingface_hub")
+    hub.logging.set_verbosity_warning()
+    with pytest.raises(PullFailed, match="did not give a repository of no name"):
+        from_hub("a repository of no name", "toy.gguf", tmp_path)
+    assert hub.logging.get_verbosity() == logging.ERROR
 
 
 def test_only_known_names_are_pulled(tmp_path: Path) -> None:

@@ -36,8 +36,8 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
 def made(stage: Stage, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with the database as it was caught up, and as it is built at once."""
     directory = tmp_path_factory.mktemp("made")
-    catch_up(stage.log, stage.log.file.parent, size=2)
-    shutil.copy(stage.log.file.parent / FILE, directory / "maintained")
+    catch_up(stage.log, stage.log.place.home, size=2)
+    shutil.copy(stage.log.place.home / FILE, directory / "maintained")
     build(stage.log, directory / "rebuilt")
     return directory
 

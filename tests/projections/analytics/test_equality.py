@@ -295,7 +295,7 @@ QUICK = settings(
 )
 
 
-class TestAnalytics(seed(4)(AnalyticsMachine).TestCase):  # type: ignore[misc]
+class TestAnalytics(seed(18)(AnalyticsMachine).TestCase):  # type: ignore[misc]
     """Some machines, in seconds."""
 
     settings = QUICK
@@ -307,7 +307,7 @@ class TestAnalytics(seed(4)(AnalyticsMachine).TestCase):  # type: ignore[misc]
 
 
 @pytest.mark.slow
-class TestAnalyticsThoroughly(seed(55)(ThoroughMachine).TestCase):  # type: ignore[misc]
+class TestAnalyticsThoroughly(ThoroughMachine.TestCase):  # type: ignore[misc]
     """More and longer ones."""
 
     settings = settings(

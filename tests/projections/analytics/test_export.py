@@ -1,15 +1,13 @@
-"""The whole history as Parquet and Arrow: other engines find in it what the database holds."""
+"""The whole history as files: where they may be written, what breaks off, and Arrow."""
 
 import json
 import os
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import duckdb
 import pyarrow as pa
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
@@ -18,8 +16,9 @@ from domain.errors import BadSetting, Broken, Refused
 from domain.ids import SessionId
 from domain.recorded import BEGINNING
 from projections.analytics.catchup import catch_up
-from projections.analytics.files import tables as export
-from projections.analytics.files.tables import Exported, export_arrow, export_parquet
+from projections.analytics.files import arrow
+from projections.analytics.files.arrow import Exported, export_arrow
+from projections.analytics.files.lake import Added, export_parquet
 from projections.analytics.schema.describe import quoted
 from tests.commands.eventlog.stores import MAIN, NOON, branch, draw, grow
 from tests.domain.happened import (
@@ -34,10 +33,13 @@ from tests.domain.happened import (
     vector,
     with_vector,
 )
+from tests.projections.analytics.lakes import AS_JSON, check, files_of, manifest_of, values
 
 DAY = 86_400_000_000
 NASTY = "a\0b\x1b[31m \"q\" 'p' \\ |\r\n\t\u202e😀\ufeff, é{i}%2F=;--"
 OTHER = {"embedding": vector(0.6, 0.0, 0.8), "embedding_model": "o'ther|model", "dimension": 3}
+EXPORTS: list[Callable[..., Exported | Added]] = [export_parquet, export_arrow]
+NAMES = ["parquet", "arrow"]
 
 
 class Store(NamedTuple):
@@ -75,212 +77,81 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         yield Store(home, log)
 
 
-def values(connection: duckdb.DuckDBPyConnection, query: str) -> Counter[str]:
-    """Rows of a query whatever their order, and whatever the order of their columns."""
-    found = connection.execute(query)
-    names = [name for name, *_ in found.description or ()]
-    rows = found.fetchall()
-    return Counter(repr(sorted(zip(names, map(_plain, row), strict=True))) for row in rows)
-
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
-
-
-def held(store: Store, table: str) -> Counter[str]:
-    """What the database holds in a table, its JSON as text."""
-    with duckdb.connect(str(store.home / "analytics.duckdb"), read_only=True) as connection:
-        json_ = {"events": "data", "configs": "value, old"}.get(table, "").split(", ")
-        casts = ", ".join(f"{name}::JSON::VARCHAR AS {name}" for name in json_ if name)
-        replaced = f" REPLACE ({casts})" if casts else ""
-        return values(connection, f"SELECT *{replaced} FROM {table}")  # noqa: S608 — our names
-
-
-def schema_of(done: Exported) -> dict[str, Any]:
-    """What an export says of itself."""
-    data: dict[str, Any] = json.loads((done.place / "_schema.json").read_text("utf-8"))
-    return data
-
-
-def parquet_of(done: Exported, table: str) -> str:
-    """All of a table, as DuckDB reads it from an export."""
-    (by,) = [t["partitioned_by"] for t in schema_of(done)["tables"] if t["name"] == table]
-    types = {"session": "{'session': VARCHAR}", "day": "{'day': DATE}"}.get(by)
-    hive = f", hive_partitioning = true, hive_types = {types}" if types else ""
-    files = [str(file) for file in (done.place / table).rglob("*.parquet")]
-    listed = ", ".join(quoted(file) for file in files)
-    return f"SELECT * {'EXCLUDE day ' if by == 'day' else ''}FROM read_parquet([{listed}]{hive})"
-
-
-@pytest.mark.parametrize("by", [None, "session", "day"])
-def test_parquet_holds_what_the_database_holds(store: Store, tmp_path: Path, by: Any) -> None:
-    """Every row of every table and view, with forks, in any arrangement."""
-    done = export_parquet(store.log, store.home, tmp_path / "it's [a] “lake” {i} 100%*", by=by)
-    assert done.position == store.log.position()
-    assert {"events", "sessions", "lineage", "messages", "drafts", "thoughts"} <= done.rows.keys()
-    with duckdb.connect() as connection:
-        for table, rows in done.rows.items():
-            if by is None or rows:
-                kept = held(store, table)
-                assert values(connection, parquet_of(done, table)) == kept, table
-                assert kept.total() == rows
-    assert [path.name for path in tmp_path.iterdir()] == [done.place.name]
-
-
-@pytest.mark.parametrize("by", ["session", "day"])
-def test_parts_are_hive_partitions(store: Store, tmp_path: Path, by: Any) -> None:
-    """Each part is one file in a directory whose name any engine understands."""
-    done = export_parquet(store.log, store.home, tmp_path / "lake", by=by)
-    found = {path.name for path in (done.place / "events").iterdir()}
-    if by == "session":
-        assert found == {"session=007", "session=b", "session=b%2Fc", "session=main"}
-    else:
-        assert found == {"day=2025-06-15", "day=2025-06-16", "day=2025-06-17"}
-    part = f"part-1-{done.position}-0.parquet"
-    for partition in (done.place / "events").iterdir():
-        assert [file.name for file in partition.iterdir()] == [part]
-    for table in ("sessions", "lineage", "embedders"):
-        assert [file.name for file in (done.place / table).iterdir()] == [part]
-    hive = ds.partitioning(pa.schema([(by, pa.string())]), flavor="hive")
-    read = ds.dataset(done.place / "events", format="parquet", partitioning=hive)
-    whole = read.to_table()
-    assert whole.num_rows == done.rows["events"]
-    if by == "session":
-        branch_ = read.to_table(filter=ds.field("session") == "b/c")
-        assert Counter(branch_["kind"].to_pylist())["thought.added"] == 1
-
-
-def test_a_session_that_looks_like_a_number_stays_a_text(store: Store, tmp_path: Path) -> None:
-    """Told the type, as README.md says, an engine finds 007 and not 7."""
-    done = export_parquet(store.log, store.home, tmp_path / "lake", by="session")
-    with duckdb.connect() as connection:
-        query = f"SELECT DISTINCT session FROM ({parquet_of(done, 'events')}) ORDER BY ALL"  # noqa: S608 — our names
-        assert connection.execute(query).fetchall() == [("007",), ("b",), ("b/c",), ("main",)]
-    assert "hive_types = {'session': VARCHAR}" in (done.place / "README.md").read_text("utf-8")
-
-
-def test_a_branch_can_be_asked_of_the_files(store: Store, tmp_path: Path) -> None:
-    """The lineage goes along: joined with it, tables give what a fork of a fork sees."""
-    done = export_parquet(store.log, store.home, tmp_path / "lake", by="session")
-    seen = (
-        f"SELECT t.* FROM ({parquet_of(done, 'drafts')}) t"  # noqa: S608 — our names
-        f" JOIN ({parquet_of(done, 'lineage')}) l ON l.stream = t.session"
-        " AND t.version > l.after AND t.version <= l.upto WHERE l.session = 'b/c'"
-    )
-    with duckdb.connect() as connection:
-        found = values(connection, seen)
-    assert found == held(store, "drafts_of('b/c')")
-    assert found.total() == 2
-
-
-@pytest.mark.parametrize("format_", ["parquet", "arrow"])
-def test_vectors_of_two_kinds(store: Store, tmp_path: Path, format_: str) -> None:
-    """Each kind is in a table of its own, at its dimension."""
-    if format_ == "parquet":
-        done = export_parquet(store.log, store.home, tmp_path / "lake")
-        names = [f"{done.place}/thoughts_by_{n}/part-1-{done.position}-0.parquet" for n in (1, 2)]
-        tables = [pq.read_table(name) for name in names]
-    else:
-        done = export_arrow(store.log, store.home, tmp_path / "lake")
-        tables = [_arrow(done.place / f"thoughts_by_{n}.arrow") for n in (1, 2)]
-        kinds = [table.schema.field("embedding").type for table in tables]
-        assert [kind.list_size for kind in kinds] == [2, 3]
-    assert [len(table["embedding"][0]) for table in tables] == [2, 3]
-    assert tables[1]["embedding"].to_pylist() == [pytest.approx([0.6, 0.0, 0.8], abs=1e-3)]
-    assert tables[1]["embedder"].to_pylist() == ["o'ther|model"]
-
-
 def _arrow(file: Path) -> pa.Table:
     with pa.OSFile(str(file)) as source:
         return pa.ipc.open_file(source).read_all()
+
+
+# what is in it
 
 
 def test_arrow_holds_what_the_database_holds(store: Store, tmp_path: Path) -> None:
     """Every row of every table and view, and what each column means."""
     done = export_arrow(store.log, store.home, tmp_path / "tables")
     with duckdb.connect() as connection:
+        file = quoted(str(store.home / "analytics.duckdb"))
+        connection.execute(f"ATTACH {file} AS store (READ_ONLY)")
         for table, rows in done.rows.items():
             read = _arrow(done.place / f"{table}.arrow")
             connection.register("read", read)
-            kept = held(store, table)
+            texts = ", ".join(f"{name}::JSON::VARCHAR AS {name}" for name in AS_JSON.get(table, ()))
+            query = f"SELECT *{f' REPLACE ({texts})' if texts else ''} FROM store.{table}"  # noqa: S608 — ours
+            kept = values(connection, query)
             assert values(connection, "SELECT * FROM read") == kept, table
             assert kept.total() == rows
             assert all(field.metadata[b"about"] for field in read.schema)
             assert read.schema.metadata[b"position"] == str(done.position).encode()
+    told = json.loads((done.place / "_schema.json").read_text("utf-8"))
+    position = store.log.position()
+    assert told["store"]["position"] == position
+    assert told["store"]["hash"] == (store.log.hash_at(position) or b"").hex()
+    text = (done.place / "README.md").read_text("utf-8")
+    assert all(f"## {table['name']}\n" in text for table in told["tables"])
+    kinds = [
+        _arrow(done.place / f"thoughts_by_{n}.arrow").schema.field("embedding") for n in (1, 2)
+    ]
+    assert [kind.type.list_size for kind in kinds] == [2, 3]
+
+
+def test_a_lake_of_many_branches(store: Store, tmp_path: Path) -> None:
+    """The lineage goes along: joined with it, tables give what a fork of a fork sees."""
+    done = export_parquet(store.log, store.home, tmp_path / "lake")
+    check(store.home, done.place)
+    drafts, lineage = (
+        f"read_parquet([{', '.join(map(quoted, files_of(done.place, table)))}])"
+        for table in ("drafts", "lineage")
+    )
+    seen = (
+        f"SELECT t.* EXCLUDE (day) FROM {drafts} t JOIN {lineage} l ON l.stream = t.session"  # noqa: S608 — ours
+        " AND t.version > l.after AND t.version <= l.upto WHERE l.session = 'b/c'"
+    )
+    with duckdb.connect() as connection:
+        found = values(connection, seen)
+        file = quoted(str(store.home / "analytics.duckdb"))
+        connection.execute(f"ATTACH {file} AS store (READ_ONLY)")
+        connection.execute("USE store")
+        assert found == values(connection, "SELECT * FROM drafts_of('b/c')")
+    assert found.total() == 2
 
 
 def test_texts_arrive_as_they_were(store: Store, tmp_path: Path) -> None:
     """NUL, escapes, quotes, ends of lines and signs of any script, in columns and in JSON."""
-    done = export_parquet(store.log, store.home, tmp_path / "lake")
-    part = f"part-1-{done.position}-0.parquet"
-    assert pq.read_table(done.place / "messages" / part)["text"].to_pylist() == [NASTY]
-    events = pq.read_table(done.place / "events" / part)
-    data = [json.loads(text) for text in events["data"].to_pylist()]
+    lake = tmp_path / "lake"
+    export_parquet(store.log, store.home, lake, tables=["events", "messages"])
+    (messages,) = files_of(lake, "messages")
+    assert pq.read_table(messages, partitioning=None)["text"].to_pylist() == [NASTY]
+    rows = [
+        row
+        for file in files_of(lake, "events")
+        for row in pq.read_table(file, partitioning=None).to_pylist()
+    ]
+    data = [json.loads(row["data"]) for row in rows]
     assert next(one["text"] for one in data if one.get("exchange") and "text" in one) == NASTY
-    redacted = [row for row in events.to_pylist() if row["redacted"]]
-    assert len(redacted) == 1
-    assert "without a vector" not in redacted[0]["data"]
+    (redacted,) = [row for row in rows if row["redacted"]]
+    assert "without a vector" not in redacted["data"]
 
 
-@pytest.mark.parametrize("by", [None, "session", "day"])
-def test_what_it_holds_is_written_beside_it(store: Store, tmp_path: Path, by: Any) -> None:
-    """For programs and for people: each column with type and meaning, and up to which event."""
-    done = export_parquet(store.log, store.home, tmp_path / "lake", by=by)
-    told = schema_of(done)
-    assert told["store"]["position"] == store.log.position()
-    assert told["store"]["hash"] == (store.log.hash_at(store.log.position()) or b"").hex()
-    assert told["duckdb"] == duckdb.__version__
-    assert told["partition_by"] == by
-    text = (done.place / "README.md").read_text("utf-8")
-    for table in told["tables"]:
-        assert f"## {table['name']}\n" in text
-        (file, *_) = sorted((done.place / table["name"]).rglob("*.parquet"))
-        stored = set(pq.read_schema(file).names)
-        left_out = {table["partitioned_by"]} - {None}
-        assert stored == {column["name"] for column in table["columns"]} - left_out
-        assert all(column["about"] for column in table["columns"])
-    (events,) = [table for table in told["tables"] if table["name"] == "events"]
-    (data,) = [column for column in events["columns"] if column["name"] == "data"]
-    assert (data["type"], data["stored"]) == ("VARIANT", "VARCHAR, a text of JSON")
-    # every line of a table has its three cells, whatever models are called
-    rows = [line for line in text.splitlines() if line.startswith("|")]
-    assert {line.replace("\\|", "").count("|") for line in rows} == {4}
-
-
-def test_files_are_compressed_with_zstandard(store: Store, tmp_path: Path) -> None:
-    """All columns of Parquet are."""
-    done = export_parquet(store.log, store.home, tmp_path / "lake")
-    (file,) = (done.place / "events").iterdir()
-    group = pq.read_metadata(file).row_group(0)
-    assert {group.column(n).compression for n in range(group.num_columns)} == {"ZSTD"}
-
-
-@pytest.mark.parametrize("by", [None, "session", "day"])
-def test_an_empty_store(tmp_path: Path, by: Any) -> None:
-    """Every table is there with its columns, so that a program for a full one runs."""
-    home = tmp_path / "store"
-    home.mkdir()
-    with EventLog.create(home) as log:
-        done = export_parquet(log, home, tmp_path / "lake", by=by)
-        arrow = export_arrow(log, home, tmp_path / "tables")
-    assert (done.position, sum(done.rows.values())) == (0, 0)
-    for table in done.rows:
-        read = pq.read_table(done.place / table / "part-1-0-0.parquet")
-        assert read.num_rows == 0
-        names = _arrow(arrow.place / f"{table}.arrow").schema.names
-        assert read.schema.names == names
-
-
-def test_only_some_tables(store: Store, tmp_path: Path) -> None:
-    """Those that are named, once; an unknown name is told with those that there are."""
-    wanted = ["drafts", "messages", "drafts"]
-    done = export_parquet(store.log, store.home, tmp_path / "lake", tables=wanted)
-    assert done.rows.keys() == {"drafts", "messages"}
-    assert {path.name for path in done.place.iterdir()} == {*done.rows, "README.md", "_schema.json"}
-    for name in ("draft", "base.drafts", "drafts; DROP TABLE x", '"', "duckdb_settings"):
-        with pytest.raises(BadSetting, match="acceptances"):
-            export_parquet(store.log, store.home, tmp_path / "no", tables=[name])
-    assert not (tmp_path / "no").exists()
+# where it goes
 
 
 def test_one_table_in_one_file(store: Store, tmp_path: Path) -> None:
@@ -304,54 +175,51 @@ def test_one_table_in_one_file(store: Store, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["m.arrow"]
 
 
-def test_an_earlier_export_is_replaced_only_when_told_to(tmp_path: Path) -> None:
-    """As a whole: what the first held and the second does not is gone."""
-    home, lake = tmp_path / "store", tmp_path / "lake"
+def test_arrow_files_are_replaced_only_when_told_to(tmp_path: Path) -> None:
+    """As a whole: what the first export held and the second does not is gone."""
+    home, place = tmp_path / "store", tmp_path / "tables"
     home.mkdir()
     with EventLog.create(home) as log:
         log.begin(MAIN, BEGINNING, draw(started(), asked()))
-        export_parquet(log, home, lake, by="day")
-        before = (lake / "_schema.json").read_bytes()
+        export_arrow(log, home, place, tables=["thoughts", "messages"])
+        before = (place / "_schema.json").read_bytes()
         grow(log, MAIN, 3)
         with pytest.raises(Refused, match="--force"):
-            export_parquet(log, home, lake)
-        assert (lake / "_schema.json").read_bytes() == before
-        done = export_parquet(log, home, lake, by="session", force=True)
-        assert done.rows["thoughts"] == 3
-        assert {path.name for path in (lake / "messages").iterdir()} == {"session=main"}
-        export_arrow(log, home, lake, force=True)
-        assert not (lake / "messages").exists()
-        export_parquet(log, home, lake, force=True)
-        assert not (lake / "messages.arrow").exists()
-    assert {path.name for path in tmp_path.iterdir()} == {"store", "lake"}
+            export_arrow(log, home, place)
+        assert (place / "_schema.json").read_bytes() == before
+        done = export_arrow(log, home, place, tables=["thoughts"], force=True)
+    assert done.rows == {"thoughts": 3}
+    assert not (place / "messages.arrow").exists()
+    assert {path.name for path in tmp_path.iterdir()} == {"store", "tables"}
 
 
-@pytest.mark.parametrize(
-    "mine", ["notes.txt", "messages/mine.parquet", "_schema.json", "messages/day=x/y/part.parquet"]
-)
-def test_nothing_but_an_export_is_ever_replaced(store: Store, tmp_path: Path, mine: str) -> None:
-    """A single file of somebody else's in a directory keeps all of it."""
-    lake = tmp_path / "lake"
+@pytest.mark.parametrize("mine", ["notes.txt", "a/mine.arrow", "_schema.json", "link"])
+def test_no_directory_of_somebody_else_is_replaced(store: Store, tmp_path: Path, mine: str) -> None:
+    """A single file of somebody else's among Arrow files keeps all of them."""
+    place = tmp_path / "tables"
     if mine != "_schema.json":
-        export_parquet(store.log, store.home, lake)
-    (lake / mine).parent.mkdir(parents=True, exist_ok=True)
-    (lake / mine).write_text("[]")
-    before = sorted(lake.rglob("*"))
+        export_arrow(store.log, store.home, place, tables=["drafts"])
+    (place / mine).parent.mkdir(parents=True, exist_ok=True)
+    if mine == "link":
+        (place / mine).symlink_to(tmp_path)
+    else:
+        (place / mine).write_text("[]")
+    before = sorted(place.rglob("*"))
     with pytest.raises(Refused, match="no export"):
-        export_parquet(store.log, store.home, lake, force=True)
-    assert sorted(lake.rglob("*")) == before
+        export_arrow(store.log, store.home, place, force=True)
+    assert sorted(place.rglob("*")) == before
 
 
-def test_a_link_in_an_export_is_not_followed(store: Store, tmp_path: Path) -> None:
-    """It is not ours, so nothing is replaced; what it leads to stays."""
-    lake, mine = tmp_path / "lake", tmp_path / "mine"
-    mine.mkdir()
-    (mine / "part-1-1-0.parquet").write_text("my only copy")
-    export_parquet(store.log, store.home, lake, tables=["drafts"])
-    (lake / "drafts" / "day=1").symlink_to(mine)
-    with pytest.raises(Refused, match="no export"):
-        export_parquet(store.log, store.home, lake, force=True)
-    assert (mine / "part-1-1-0.parquet").read_text() == "my only copy"
+def test_one_kind_of_files_never_takes_the_place_of_another(store: Store, tmp_path: Path) -> None:
+    """A lake stays a lake, and Arrow files stay Arrow files."""
+    one, other = tmp_path / "lake", tmp_path / "tables"
+    export_parquet(store.log, store.home, one, tables=["drafts"])
+    export_arrow(store.log, store.home, other, tables=["drafts"])
+    with pytest.raises(Refused, match="no export of this kind"):
+        export_arrow(store.log, store.home, one, force=True)
+    with pytest.raises(Refused, match="no export of this kind"):
+        export_parquet(store.log, store.home, other, force=True)
+    check(store.home, one)
 
 
 @pytest.mark.parametrize(
@@ -364,42 +232,48 @@ def test_a_link_in_an_export_is_not_followed(store: Store, tmp_path: Path) -> No
         ("x" * 300, "can't be written"),
         ("\udcff", "choose another name"),
         ("loop/lake", "choose another"),
-        (".", "where you are"),
     ],
 )
+@pytest.mark.parametrize("export", EXPORTS, ids=NAMES)
 def test_where_nothing_can_be_written(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str, why: str
+    store: Store, tmp_path: Path, export: Callable[..., Any], where: str, why: str
 ) -> None:
     """It is refused in one sentence, and all stays as it was."""
     (tmp_path / "file").write_text("mine")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "x").write_text("mine")
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
-    here = tmp_path / "here"
-    here.mkdir()
-    if where == ".":
-        monkeypatch.chdir(here)
     before = sorted(tmp_path.iterdir())
     for force in (False, True):
         with pytest.raises(Refused, match=why):
-            export_parquet(
-                store.log, store.home, here if where == "." else tmp_path / where, force=force
-            )
+            export(store.log, store.home, tmp_path / where, force=force)
     assert sorted(tmp_path.iterdir()) == before
-    assert (tmp_path / "full" / "x").read_text() == "mine"
+    assert [path.name for path in (tmp_path / "full").iterdir()] == ["x"]
 
 
-def test_the_store_is_no_place_for_an_export(store: Store, tmp_path: Path) -> None:
+def test_where_you_are(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lake can grow there; a directory that would be replaced has to be somewhere else."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(Refused, match="where you are"):
+        export_arrow(store.log, store.home, Path())
+    export_parquet(store.log, store.home, Path(), tables=["drafts"])
+    check(store.home, tmp_path)
+
+
+@pytest.mark.parametrize("export", EXPORTS, ids=NAMES)
+def test_the_store_is_no_place_for_an_export(
+    store: Store, tmp_path: Path, export: Callable[..., Any]
+) -> None:
     """Neither itself, nor anything in it, nor by another name, nor around it."""
     (tmp_path / "other").symlink_to(store.home)
     before = sorted(store.home.iterdir())
     for where in (store.home, store.home / "lake", tmp_path / "other", tmp_path / "other" / "x"):
         with pytest.raises(Refused, match="in the store"):
-            export_parquet(store.log, store.home, where, force=True)
-        with pytest.raises(Refused, match="in the store"):
-            export_arrow(store.log, store.home, where / "m.arrow", tables=["events"], force=True)
+            export(store.log, store.home, where, force=True)
+    with pytest.raises(Refused, match="in the store"):
+        export_arrow(store.log, store.home, store.home / "m.arrow", tables=["events"], force=True)
     with pytest.raises(Refused, match="no export"):
-        export_parquet(store.log, store.home, store.home.parent, force=True)
+        export(store.log, store.home, store.home.parent, force=True)
     assert sorted(store.home.iterdir()) == before
 
 
@@ -412,28 +286,10 @@ def test_an_empty_directory_and_a_link_to_one(store: Store, tmp_path: Path) -> N
         export_parquet(store.log, store.home, tmp_path / name, tables=["drafts"])
         assert (tmp_path / name / "drafts").is_dir()
     assert (tmp_path / "link").is_symlink()
+    assert manifest_of(tmp_path / "elsewhere")["chosen"] == ["drafts"]
 
 
-def test_a_name_that_is_no_path(tmp_path: Path) -> None:
-    """Names are checked before they become directories, whoever let them into the log."""
-    home = tmp_path / "store"
-    home.mkdir()
-    with EventLog.create(home) as log:
-        log.begin(SessionId("../../etc"), BEGINNING, draw(started()))
-        with pytest.raises(Refused, match="partition by day"):
-            export_parquet(log, home, tmp_path / "lake", by="session")
-        done = export_parquet(log, home, tmp_path / "lake", by="day")
-    assert done.rows["sessions"] == 1
-    assert {path.name for path in tmp_path.iterdir()} == {"store", "lake"}
-
-
-def test_too_many_parts(store: Store, tmp_path: Path) -> None:
-    """More directories than an engine likes to open are refused, with what to do instead."""
-    with pytest.raises(Refused, match=r"4 sessions.*by day"):
-        export_parquet(store.log, store.home, tmp_path / "lake", by="session", most_parts=3)
-    export_parquet(store.log, store.home, tmp_path / "lake", by="day", most_parts=3)
-    with pytest.raises(Refused, match=r"3 days.*not at all"):
-        export_parquet(store.log, store.home, tmp_path / "lake", by="day", most_parts=2, force=True)
+# what breaks off
 
 
 def test_who_has_the_database_open_is_not_in_the_way(store: Store, tmp_path: Path) -> None:
@@ -441,26 +297,33 @@ def test_who_has_the_database_open_is_not_in_the_way(store: Store, tmp_path: Pat
     file = str(store.home / "analytics.duckdb")
     settings: dict[str, Any] = {"enable_external_access": False, "threads": 1}
     with duckdb.connect(file, read_only=True, config=settings) as reader:
-        done = export_parquet(store.log, store.home, tmp_path / "lake")
+        done = export_parquet(store.log, store.home, tmp_path / "lake", tables=["events"])
         (count,) = reader.execute("SELECT count(*) FROM events").fetchall()[0]
         assert done.rows["events"] == count
 
 
 def test_a_damaged_database_leaves_nothing(tmp_path: Path) -> None:
-    """What DuckDB can't read is said, and nothing is at the place."""
-    home = tmp_path / "store"
+    """What DuckDB can't read is said, and nothing is at the place; an older lake is as it was."""
+    home, lake = tmp_path / "store", tmp_path / "lake"
     home.mkdir()
     with EventLog.create(home) as log:
+        log.begin(MAIN, BEGINNING, draw(started()))
+        export_parquet(log, home, lake, tables=["events", "thoughts", "interventions"])
+        before = sorted(lake.rglob("*"))
         texts = [thought(os.urandom(20_000).hex()) for _ in range(60)]
-        log.begin(MAIN, BEGINNING, draw(started(), *texts))
+        log.append(MAIN, 1, draw(*texts, wish=1))
         file = catch_up(log, home).file
         content = bytearray(file.read_bytes())
         quarter = len(content) // 4
         content[quarter : quarter + 200_000] = bytes(200_000)
         file.write_bytes(content)
+        for place in (lake, tmp_path / "new"):
+            with pytest.raises(Broken, match="could not be written"):
+                export_parquet(log, home, place)
         with pytest.raises(Broken, match="could not be written"):
-            export_parquet(log, home, tmp_path / "lake")
-    assert {path.name for path in tmp_path.iterdir()} == {"store"}
+            export_arrow(log, home, tmp_path / "tables")
+    assert sorted(lake.rglob("*")) == before
+    assert {path.name for path in tmp_path.iterdir()} == {"store", "lake"}
 
 
 def test_what_does_not_fit_into_memory_goes_to_the_disk(tmp_path: Path) -> None:
@@ -471,7 +334,7 @@ def test_what_does_not_fit_into_memory_goes_to_the_disk(tmp_path: Path) -> None:
     with duckdb.connect(config=settings) as connection:
         with pytest.raises(duckdb.OutOfMemoryException):
             connection.execute(much)
-        with export._placed(connection, tmp_path / "lake", force=False) as staging:
+        with arrow._placed(connection, tmp_path / "lake", force=False, file=False) as staging:
             connection.execute(much)
             assert any(staging.spill.iterdir())
     assert [path.name for path in tmp_path.iterdir()] == ["lake"]

@@ -1,15 +1,16 @@
 """The file of a log: its tables and their guards, made all at once or not at all."""
 
+import errno
 import os
 import re
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from glob import escape
 from pathlib import Path
 from urllib.parse import quote
 
-from commands.eventlog.faults import translated
+from commands.eventlog.sqlite.faults import translated
 from commands.holder import is_gone
 from domain.errors import (
     Broken,
@@ -19,6 +20,7 @@ from domain.errors import (
     StoreIsClosed,
     StoreOfAnotherLayout,
 )
+from domain.server_errors import CopyIsUnfinished
 
 APPLICATION_ID = 0x4C4F474F  # "LOGO": what a store's file says it is
 LAYOUT = 2
@@ -120,8 +122,15 @@ def put_in_place(path: Path) -> Iterator[Path]:
             leftover.unlink(missing_ok=True)
 
 
+def unfinished_of(path: Path) -> Path:
+    """The file that a copy is made in: of another name, so that nothing takes it for a store."""
+    return path.with_name(f"{path.name}.copy")
+
+
 def _refuse_leftover(path: Path) -> None:
     """SQLite would read a stray WAL into the new file as if it belonged there."""
+    if unfinished_of(path).exists():
+        raise CopyIsUnfinished(str(path.parent))
     wal = path.with_name(path.name + "-wal")
     if wal.exists() and not path.exists():
         raise Broken(
@@ -171,16 +180,33 @@ def checked(path: Path) -> None:
         NotAStore, StoreOfAnotherLayout: it is something else.
     """
     try:
-        with path.open("rb") as file:
-            header = file.read(100)
+        path.stat()
+        application, layout = _marks(path)
     except FileNotFoundError:
+        if unfinished_of(path).exists():
+            raise CopyIsUnfinished(str(path.parent)) from None
         raise NoStore(str(path.parent)) from None
     except OSError as error:
         raise StoreIsClosed(str(path), error.strerror or str(error)) from error
-    if header[:16] != b"SQLite format 3\0" or len(header) < 100:
+    except sqlite3.OperationalError as error:
+        why = str(error) if os.access(path, os.R_OK) else os.strerror(errno.EACCES)
+        raise StoreIsClosed(str(path), why) from error
+    except sqlite3.DatabaseError as error:
+        raise NotAStore(str(path)) from error
+    if application != APPLICATION_ID:
         raise NotAStore(str(path))
-    if int.from_bytes(header[68:72], "big") != APPLICATION_ID:
-        raise NotAStore(str(path))
-    layout = int.from_bytes(header[60:64], "big")
     if layout != LAYOUT:
         raise StoreOfAnotherLayout(str(path), layout, LAYOUT)
+
+
+def _marks(path: Path) -> tuple[int, int]:
+    """What a file says it is.
+
+    Asked through SQLite: a process that closes a descriptor of its own on a file lets go of every
+    lock it has there, and others would then take what it goes on writing for nobody's.
+    """
+    uri = database_uri(path, mode="mode=ro&immutable=1")
+    with closing(sqlite3.connect(uri, uri=True)) as connection:
+        connection.execute("PRAGMA writable_schema=ON")  # or a cut off file would say nothing
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        return application, connection.execute("PRAGMA user_version").fetchone()[0]

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from commands.eventlog.layout import database_uri
+from commands.eventlog.sqlite.layout import database_uri
 from domain.errors import NoNews
 from domain.log import Log
 from domain.recorded import Recorded

@@ -1,0 +1,1 @@
+"""The log in a file: SQLite, which every Python brings along."""

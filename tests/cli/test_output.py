@@ -1,0 +1,100 @@
+"""How tables look: whole where nobody looks, fit for the terminal where somebody does."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cli import output as out
+from cli.main import build
+from tests.cli.conftest import Mind, lived
+
+WORDS = "It is the Sun as well, which is much heavier and yet so far away that it does little"
+ROWS = [("412", "payments/what-if-refunds", WORDS, "why"), ("7", "main", "no", WORDS)]
+NAMES = ("event", "session", "what", "effect")
+
+Looked = Callable[..., list[str]]
+
+
+@pytest.fixture
+def looked_at(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Looked:
+    """What something prints to a terminal of 80 columns, or of so many, line by line."""
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    def looked(happens: Callable[[], object], columns: int = 80) -> list[str]:
+        monkeypatch.setenv("COLUMNS", str(columns))
+        capsys.readouterr()
+        with monkeypatch.context() as terminal:
+            terminal.setattr(sys.stdout, "isatty", lambda: True)
+            happens()
+        return capsys.readouterr().out.splitlines()
+
+    return looked
+
+
+def test_the_widest_texts_are_cut_and_share_what_is_left(looked_at: Looked) -> None:
+    """Names and numbers stay whole, a short text as well, and the line ends with the terminal."""
+    lines = looked_at(lambda: out.table(ROWS, NAMES, cut=("what", "effect")))
+    assert lines[1:] == [
+        f"412    payments/what-if-refunds  {WORDS[:21]}…  why",
+        f"7      main                      no                      {WORDS[:21]}…",
+    ]
+
+
+def test_nothing_is_cut_where_nobody_looks(capsys: pytest.CaptureFixture[str]) -> None:
+    """A pipe gets every text whole."""
+    out.table(ROWS, NAMES, cut=("what", "effect"), spare=("event",))
+    assert capsys.readouterr().out.count(WORDS) == 2
+
+
+def test_what_can_be_spared_makes_room_for_texts(looked_at: Looked) -> None:
+    """Where texts would be cut to nothing a column is left out, and not one more than that."""
+    spare = ("event", "effect")
+    lines = looked_at(lambda: out.table(ROWS, NAMES, cut=("what", "effect"), spare=spare), 50)
+    assert lines[0].split() == ["session", "what", "effect"]
+    assert max(map(len, lines)) <= 50
+    lines = looked_at(lambda: out.table(ROWS, NAMES, cut=("what", "effect"), spare=spare), 40)
+    assert lines[0].split() == ["session", "what"]
+
+
+def test_a_row_without_room_becomes_a_paragraph(looked_at: Looked) -> None:
+    """Rather than that a name is cut, each cell gets a line."""
+    lines = looked_at(lambda: out.table(ROWS[:1], NAMES, cut=("what", "effect")), 40)
+    assert lines == [
+        "— 1 —",
+        "  event  412",
+        "session  payments/what-if-refunds",
+        f"   what  {WORDS[:30]}…",
+        " effect  why",
+    ]
+
+
+def test_steps_that_show_what_is_part_of_what_stay(looked_at: Looked) -> None:
+    """Spaces before a text are part of it, to somebody who looks as in a pipe."""
+    lines = looked_at(lambda: out.table([("1", "    a part")], ("id", "what it says")))
+    assert lines[1] == "1       a part"
+
+
+def test_verbs_keep_to_the_terminal(
+    within: Mind, tmp_path: Path, looked_at: Looked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Verbs with wide tables print no line that a terminal of 80 columns would break."""
+    store = lived(tmp_path, ("run",), ("label", "good-start"))
+    monkeypatch.setenv("MIND_STORE", str(store))
+    monkeypatch.setenv("MIND_USER", "ann")
+    assert within("fork", "payments/what-if-refunds", "--at", "draft:1").code == 0
+    assert within("config", "--set", f"model=openrouter:{'long-' * 20}").code == 0
+    assert within("work", "--once").code == 0
+
+    def asked(*words: str) -> list[str]:
+        return looked_at(lambda: build(words[0])(list(words), standalone_mode=False))
+
+    for words in ("audit", "config", "role list", "work show activity", "bisect --facts"):
+        lines = asked(*words.split())
+        assert len(lines) > 2
+        assert not [line for line in lines if len(line) > 80], words
+    sessions = asked("sessions")
+    assert not [line for line in sessions if len(line) > 80]
+    assert sessions[0].split()[-2:] == ["active", "title"]
+    assert sessions[1].endswith("  Why two tides a day?")
