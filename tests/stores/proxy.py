@@ -28,6 +28,7 @@ class Wire:
         self._url = url
         self._loss: Loss | None = None
         self._ends: list[socket.socket] = []
+        self._ended = False
         self.lost = 0
         """How often something was."""
 
@@ -41,6 +42,7 @@ class Wire:
 
     def end(self) -> None:
         """Cut all wires and make no more, as if the server were gone."""
+        self._ended = True  # of all at once: whoever misses one must not find another that works
         _close(self._listener)
         for end in self._ends:
             _close(end)
@@ -84,7 +86,7 @@ class Wire:
 
     def _ask(self, client: socket.socket, server: socket.socket, doomed: list[Loss]) -> None:
         with suppress(OSError):
-            while data := client.recv(1 << 16):
+            while (data := client.recv(1 << 16)) and not self._ended:
                 loss = self._loss
                 if loss is not None and loss.text in data:
                     self._loss = None
@@ -98,7 +100,7 @@ class Wire:
     def _answer(self, server: socket.socket, client: socket.socket, doomed: list[Loss]) -> None:
         swallowed = b""
         with suppress(OSError):
-            while data := server.recv(1 << 16):
+            while (data := server.recv(1 << 16)) and not self._ended:
                 if not doomed:
                     client.sendall(data)
                     continue
