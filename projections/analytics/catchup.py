@@ -1,9 +1,9 @@
 """The database follows the log: caught up before each question, built anew when it has to be.
 
 The log is the truth. Rows and position are written in one transaction, so a kill at any moment
-leaves a database that goes on from where it was. One process writes at a time, under a lock file;
-where another one has the file open to read, a copy is caught up and takes the file's place, so
-nobody waits for a notebook, nor a notebook for anybody.
+leaves a database that goes on from where it was, or one that can't be read and is built anew. One
+process writes at a time, under a lock file; where another one has the file open to read, a copy is
+caught up and takes the file's place, so nobody waits for a notebook, nor a notebook for anybody.
 """
 
 import shutil

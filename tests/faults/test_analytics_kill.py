@@ -16,7 +16,7 @@ from projections.analytics.place import FILE
 from tests.faults.analytics_driver import ANN, MAIN, happen
 from tests.faults.rounds import wait_for_writing, working
 
-pytest.importorskip("duckdb")
+duckdb = pytest.importorskip("duckdb")
 
 
 def killed(kind: str, store: Path, chance: random.Random) -> int:
@@ -67,14 +67,26 @@ def looked_at(store: Path, acknowledged: int) -> int:
     return found.position
 
 
-def mended(store: Path, chance: random.Random) -> None:
+def is_torn(file: Path) -> bool:
+    """Whether DuckDB finds its own file damaged."""
+    if not file.exists():
+        return False
+    try:
+        connect(file, read_only=True).close()
+    except duckdb.Error as error:
+        if not str(error).startswith("Corrupt database file"):
+            raise
+        return True
+    return False
+
+
+def mended(store: Path, chance: random.Random, *, sound: bool) -> None:
     """Check that the next question finds all there is, as it would be built at once."""
-    sound = (store / FILE).exists()
     with EventLog(store) as log:
         happen(log, chance, 1)
         found = catch_up(log, store)
         assert found.behind == 0
-        assert found.why is None or not sound
+        assert (found.why is None) == sound
         assert looked_at(store, 0) == log.position()
         build(log, store / "whole")
     assert compared(store / FILE, store / "whole") == []
@@ -83,21 +95,28 @@ def mended(store: Path, chance: random.Random) -> None:
 
 
 def many_kills(kind: str, store: Path, kills: int, seed: int) -> None:
-    """So many kills of processes that work on one and the same store."""
+    """So many kills of processes that work on one and the same store.
+
+    DuckDB 2.0 itself tore its file so at one kill in over a thousand; then it is built anew.
+    """
     print(f"seed {seed}")
-    chance, newest, in_the_middle = random.Random(seed), 0, 0  # noqa: S311 — repeatable
+    chance, newest, in_the_middle, torn = random.Random(seed), 0, 0, 0  # noqa: S311 — repeatable
     with EventLog.create(store) as log:
         start_session(log, MAIN, ANN, message="why two tides?")
         happen(log, chance, 40 if kind == "rebuild" else 3)
     for number in range(kills):
         newest = max(newest, killed(kind, store, chance))
-        newest = looked_at(store, newest)
         left = {f.name for f in store.glob(f"{FILE}.*")}
         in_the_middle += bool(left)
+        if is_torn(store / FILE):
+            torn += 1
+            mended(store, chance, sound=False)
+        newest = looked_at(store, newest)
         if number % 9 == 8:
-            mended(store, chance)
-    mended(store, chance)
+            mended(store, chance, sound=(store / FILE).exists())
+    mended(store, chance, sound=(store / FILE).exists())
     assert in_the_middle, "no kill came in the middle of anything"
+    assert torn <= 1, "that is no accident"
 
 
 @pytest.mark.parametrize("kind", ["catch up", pytest.param("rebuild", marks=pytest.mark.slow)])
