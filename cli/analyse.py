@@ -16,14 +16,15 @@ import typer
 from cli import output as out
 from cli.analysed import Ask, format_of, write_answer
 from cli.answers import refuse_taken
+from cli.cells import answering
 from cli.options import FullFlag, JsonFlag, StoreOption
 from cli.rebuild import INTERRUPTED
 from cli.wiring import MOMENT, open_store
 from commands.eventlog import EventLog
-from commands.eventlog.backends import cells_of
 from commands.eventlog.place import Place, place_of
 from domain.errors import BadSetting, Refused
 from domain.ids import SessionId
+from domain.server_errors import CellsAreAway
 
 if TYPE_CHECKING:
     from projections.fleet.partitions import Cut
@@ -136,10 +137,13 @@ def _sources(log: EventLog, upto: int | None, *, alone: bool) -> "Iterator[list[
 
     Raises:
         BadSetting: ``upto`` is no position, or none of just one cell.
+        CellsAreAway: one of them does not answer.
     """
     from projections.fleet.partitions import cut  # noqa: PLC0415 — as above
 
-    cells = cells_of(log.place)
+    cells, away = answering(log)
+    if away:  # a table that lacks sessions looks like one that has all
+        raise CellsAreAway(away, "Nothing was analysed")
     if len(cells) == 1:
         newest = log.position()
         if upto is not None and not 0 < upto <= newest:

@@ -11,6 +11,7 @@ from commands.eventlog import EventLog
 from commands.eventlog.place import Place, prepared
 from domain.errors import NoSuchSession
 from domain.ids import SessionId, session_id
+from domain.reach import Away
 from domain.server_errors import StoreIsUnreachable
 
 if TYPE_CHECKING:
@@ -72,11 +73,23 @@ def _tell(place: Place, session: SessionId, what: str) -> None:
     out.talk(out.safe(f"Only the cell {cell} is {what}: {session} is there."))
 
 
+def answering(log: EventLog) -> tuple[list[Place], Sequence[Away]]:
+    """The parts of a store that have an order each, and which of them do not answer."""
+    places = log.places()
+    if len(places) == 1:
+        return places, ()
+    away = log.reached("session").away
+    silent = {one.cell for one in away}
+    return [place for place in places if place.address.cell not in silent], away
+
+
 class Searching:
     """Searches one cell after the other."""
 
-    def __init__(self, each: "Sequence[Searcher]") -> None:
+    def __init__(self, each: "Sequence[Searcher]", away: Sequence[Away]) -> None:
         self._each = each
+        self.away = away
+        """What is not searched."""
 
     def search(
         self, text: str, *, scope: "Scope", kinds: "Collection[Kind]" = (), limit: int
@@ -105,15 +118,19 @@ def searching(
     on_remark: Callable[[str], object],
     progress: Callable[[int, int], None] | None = None,
 ) -> Iterator[Searching]:
-    """What searches a scope: the cell of a session, or all.
+    """What searches a scope: the cell of a session, or all that answer.
 
     Raises:
-        StoreIsUnreachable: one of them does not answer.
+        StoreIsUnreachable: the one that is needed does not answer.
     """
     from projections.search.ask import Searcher  # noqa: PLC0415 — brings numpy along
     from projections.search.hit import Branch  # noqa: PLC0415 — as above
 
-    places = [log.place_of(scope.session)] if isinstance(scope, Branch) else log.places()
+    away: Sequence[Away] = ()
+    if isinstance(scope, Branch):
+        places = [log.place_of(scope.session)]
+    else:
+        places, away = answering(log)
     with ExitStack() as stack:
         logs = [
             log if place == log.place else stack.enter_context(EventLog(place)) for place in places
@@ -124,7 +141,8 @@ def searching(
                     Searcher(one, one.place.home, vectors, on_remark=on_remark, progress=progress)
                 )
                 for one in logs
-            ]
+            ],
+            away,
         )
 
 

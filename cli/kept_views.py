@@ -1,14 +1,15 @@
 """The views of a store: beside a log in a directory, on a server, in each of its cells."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
+from cli.cells import answering
 from cli.wiring import find_store
 from commands.eventlog import EventLog
-from commands.eventlog.backends import cells_of
 from commands.eventlog.place import Address, Place
 from domain.errors import Refused
+from domain.reach import Away
 from projections.views.ours import VIEWS
 from projections.views.sqlite import FILE, SqliteViews
 from projections.views.store import ViewStore
@@ -26,8 +27,15 @@ class Part(NamedTuple):
     views: ViewStore
 
 
+class Parts(NamedTuple):
+    """The parts of a store that answer, and the cells that do not."""
+
+    there: list[Part]
+    away: Sequence[Away]
+
+
 @contextmanager
-def parts(store: Place | None, *, writable: bool = True) -> Iterator[list[Part]]:
+def parts(store: Place | None, *, writable: bool = True) -> Iterator[Parts]:
     """The views of a store; more than one part where it has several cells.
 
     Args:
@@ -39,8 +47,10 @@ def parts(store: Place | None, *, writable: bool = True) -> Iterator[list[Part]]
             that are to be.
     """
     with ExitStack() as stack:
-        places = cells_of(find_store(store))
-        yield [stack.enter_context(part(place, writable=writable)) for place in places]
+        with EventLog(find_store(store)) as log:
+            places, away = answering(log)
+        there = [stack.enter_context(part(place, writable=writable)) for place in places]
+        yield Parts(there, away)
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from cli.wiring import MOMENT, Desk, desk, embedder_for
 from domain.config import Config
 from domain.errors import BadSetting, LogosphereError
 from domain.refs import AtTime, parse_moment
+from domain.server_errors import CellsAreAway
 
 if TYPE_CHECKING:
     from projections.search.hit import Hit, Kind, Scope, Vectors
@@ -82,17 +83,18 @@ def search(
                 if text is not None
                 else []
             )
+            away = searcher.away
         if recall:
             _recall(at, hits)
-    if text is None:
-        return
-    if json:
+    if json and text is not None:
         out.as_json([hit_data(hit) for hit in hits])
-        return
-    for hit in hits:
-        _print(hit)
-    if not hits:
-        out.talk("Nothing was found: try fewer or other words.")
+    elif text is not None:
+        for hit in hits:
+            _print(hit)
+        if not hits:
+            out.talk("Nothing was found: try fewer or other words.")
+    if away:
+        raise CellsAreAway(away, "Not all was searched")
 
 
 def _recall(at: Desk, hits: "Sequence[Hit]") -> None:

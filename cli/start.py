@@ -12,7 +12,7 @@ from cli.attention import attend_to
 from cli.cells import searching
 from cli.options import JsonFlag, StoreOption
 from cli.search import vectors_for
-from cli.wiring import Desk, current_session, open_store, switch_session
+from cli.wiring import Desk, chosen_session, open_store, switch_session
 from commands.artifacts.imports import ImportArtifact, find_origin
 from commands.dialogue import SendMessage
 from commands.eventlog import EventLog
@@ -23,6 +23,8 @@ from commands.world import RealWorld
 from domain.choices import HELP, Choice, parse_choice
 from domain.errors import Refused
 from domain.ids import SessionId, session_id
+from domain.reach import Reached
+from domain.server_errors import CellsAreAway
 from domain.slugs import free, slug
 from domain.texts import checked_text
 from projections.search.hit import Everywhere
@@ -67,13 +69,23 @@ def start(
 
 
 def _offered(directory: Path, log: EventLog, text: str) -> Offer:
-    sessions = log.sessions()
-    if not sessions:
+    there = log.reached("session")
+    if there.away:
+        out.talk(CellsAreAway(there.away, "Not all was looked at").sentence)
+    if not there.streams:
         return Offer((), ())
-    config = log.state(current_session(directory, log)).config
+    config = log.state(_known(directory, there)).config
     scope = Everywhere(agents=False)
     with searching(log, scope, vectors_for(config), on_remark=out.talk) as searcher:
         return offer(log, searcher.search(text, scope=scope, limit=HITS))
+
+
+def _known(directory: Path, there: Reached) -> SessionId:
+    """A session that can be asked how texts are compared: the current one, if it can be."""
+    chosen = chosen_session(directory)
+    if chosen is None or any(chosen in one.sessions for one in there.away):
+        return there.streams[0]
+    return chosen
 
 
 def _asked(offered: Offer) -> str:
@@ -98,7 +110,7 @@ def _begin(
 ) -> SessionId:
     """Go there, with what the user wants as the message."""
     world = RealWorld.of_this_user()
-    taken = frozenset(log.sessions())
+    taken = frozenset(log.reached("session").names)
     wanted = session_id(name) if name is not None else None
     chat = offered.chats[choice.chat - 1] if choice.chat is not None else None
     if chat is not None and choice.what == "continue":

@@ -46,6 +46,8 @@ class Plan(NamedTuple):
 def work_on(store: Place | None, plan: Plan, stop: threading.Event) -> None:
     """Work on all cells of a store until somebody says stop, or one of them can't go on.
 
+    One that is away, of several, stops no work on the others: it is waited for.
+
     Raises:
         LogosphereError: why one can't.
     """
@@ -54,9 +56,9 @@ def work_on(store: Place | None, plan: Plan, stop: threading.Event) -> None:
         _work_at(places[0], plan, stop)
         return
     with ThreadPoolExecutor(len(places)) as threads:
-        works = [threads.submit(_work_at, place, plan, stop) for place in places]
+        works = [threads.submit(_work_at, place, plan, stop, waits=True) for place in places]
         for done in as_completed(works):
-            if done.exception() is not None:
+            if not isinstance(done.exception(), StoreIsUnreachable | None):
                 stop.set()
         for done in works:
             done.result()
@@ -84,14 +86,20 @@ def stoppable() -> Iterator[threading.Event]:
             signal.signal(number, handler)
 
 
-def _work_at(place: Place, plan: Plan, stop: threading.Event) -> None:
+def _work_at(place: Place, plan: Plan, stop: threading.Event, *, waits: bool = False) -> None:
     """Work on one cell until the end, whatever becomes of the connection meanwhile.
+
+    Args:
+        place: where it is.
+        plan: what is to be done.
+        stop: set when it is to end.
+        waits: whether one that does not even answer at first is waited for.
 
     Raises:
         StoreIsUnreachable, StoreIsBusy: it was so from the beginning, or while a single catch-up
             was made.
     """
-    met, told = False, False
+    met, told = waits, False
     while True:
         try:
             # whoever goes on by himself hears soon that he is to stop

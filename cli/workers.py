@@ -8,13 +8,14 @@ from typing import Annotated, Any
 import typer
 
 from cli import output as out
-from cli.kept_views import parts
+from cli.kept_views import Parts, parts
 from cli.options import JsonFlag, StoreOption
 from cli.view_worker import Plan, stoppable, work_on
 from cli.wiring import MOMENT
 from commands.eventlog import EventLog
 from commands.holder import is_alive
 from domain.errors import BadSetting, Refused
+from domain.server_errors import CellsAreAway
 from projections.views.ours import VIEWS
 from projections.views.store import Tracked
 from projections.views.view import Column, Row, View, together
@@ -92,12 +93,12 @@ def show(
     found: list[Sequence[Row]] = []
     lag = 0
     with parts(store, writable=False) as cells:
-        for cell in cells:
+        for cell in cells.there:
             positions = [t.position for t in cell.views.tracked().values() if t.task.view == view]
             if positions:
                 found.append(list(cell.views.rows(chosen)))
                 lag += _Behind(cell.log, positions).of(min(positions))
-    if not found:
+    if not found and not cells.away:
         raise Refused(f"No worker has begun view {view!r} yet: mind work --once")
     rows = together(chosen, found)[: limit or None]
     if json:
@@ -116,6 +117,7 @@ def show(
         )
     if lag:
         out.talk(f"This is {_events(lag)} behind: workers go on, or mind work --once.")
+    _whole(cells)
 
 
 @app.command()
@@ -126,7 +128,7 @@ def status(store: StoreOption = None, json: JsonFlag = False) -> None:
     """
     rows = []
     with parts(store, writable=False) as cells:
-        for cell in cells:
+        for cell in cells.there:
             tracked, held = cell.views.tracked(), cell.views.held(is_alive)
             behind = _Behind(cell.log, [one.position for one in tracked.values()])
             rows += [
@@ -135,6 +137,7 @@ def status(store: StoreOption = None, json: JsonFlag = False) -> None:
             ]
     if json:
         out.as_json(rows)
+        _whole(cells)
         return
     if not rows:
         out.talk("No worker has begun a view yet: mind work --once")
@@ -150,6 +153,7 @@ def status(store: StoreOption = None, json: JsonFlag = False) -> None:
     for row in rows:
         if row["trouble"]:
             out.talk(out.safe(row["trouble"]))
+    _whole(cells)
 
 
 @app.command()
@@ -170,7 +174,9 @@ def rebuild(
         raise BadSetting("Name the views to build anew, or say --all.")
     chosen = VIEWS if everything else tuple(_view(name) for name in views or ())
     with parts(store) as cells:
-        for cell in cells:
+        if cells.away:
+            raise CellsAreAway(cells.away, "No view was thrown away")
+        for cell in cells.there:
             for view in chosen:
                 cell.views.rebuild(view, shards)
     names = " and ".join(view.name for view in chosen)
@@ -178,6 +184,12 @@ def rebuild(
 
 
 # showing
+
+
+def _whole(cells: Parts) -> None:
+    """Say what is missing; raises CellsAreAway."""
+    if cells.away:
+        raise CellsAreAway(cells.away)
 
 
 class _Behind:

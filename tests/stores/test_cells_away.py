@@ -3,24 +3,39 @@
 import json
 import os
 import socket
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
 import psycopg
 import pytest
 
+from cli.kept_views import part
+from cli.view_worker import Plan, work_on
+from commands.dialogue import SendMessage
 from commands.eventlog import EventLog
 from commands.eventlog.place import Place, place_of
 from commands.eventlog.postgres import directory
 from commands.eventlog.postgres.new_cell import add_cell
+from commands.handle import handle
 from domain.errors import NoSuchSession
 from domain.ids import SessionId
 from domain.reach import Away
 from domain.server_errors import BadPlace, CellsAreAway, StoreIsUnreachable
 from tests.cli.inside import inside
-from tests.commands.eventlog.stores import MAIN, begin, branch, draw, grow, thought
+from tests.commands.eventlog.stores import (
+    MAIN,
+    StillWorld,
+    begin,
+    branch,
+    draw,
+    grow,
+    thought,
+)
+from tests.projections.views.crew import wait_for
 
 HERE, AWAY = [MAIN, "main/branch"], ["far", "far/branch"]
 NOBODY = "postgresql://mind@127.0.0.1:1/nothing"
@@ -36,8 +51,8 @@ class Torn(NamedTuple):
     take_away: Callable[[], None]
     bring_back: Callable[[], None]
     mind: Callable[..., tuple[int, str, str]]
-    move: Callable[[str], None]
-    """Gives it another address."""
+    move: Callable[..., None]
+    """Gives it, or the cell that is named, another address."""
 
 
 @pytest.fixture
@@ -55,9 +70,10 @@ def torn(pg_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Torn:
     env = {**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state")}
     env |= {"MIND_STORE": place.name, "MIND_USER": "ann", "NO_COLOR": "1"}
 
-    def move(address: str) -> None:
+    def move(address: str, cell: str = "d") -> None:
         with psycopg.connect(pg_url, autocommit=True) as connection:
-            connection.execute("UPDATE first.cells SET address = %s WHERE name = 'd'", (address,))
+            query = "UPDATE first.cells SET address = %s WHERE name = %s"
+            connection.execute(query, (address, cell))
 
     return Torn(
         place,
@@ -205,6 +221,98 @@ def test_a_name_that_is_nowhere(torn: Torn) -> None:
     assert "far" in err
 
 
+def say(place: Place, cell: str, session: str, text: str) -> None:
+    """A message in a session of a cell."""
+    with EventLog(place.with_options(cell=cell)) as log:
+        handle(log, SessionId(session), SendMessage(text=text), StillWorld())
+
+
+def test_a_search_of_what_answers(torn: Torn) -> None:
+    """Hits of the others are shown; one sentence and the exit code say that there may be more."""
+    say(torn.place, "home", MAIN, "the tides here")
+    say(torn.place, "d", AWAY[0], "the tides there")
+    assert torn.mind("switch", MAIN)[0] == 0
+    code, out, err = torn.mind("search", "tides", "--words", "--json")
+    assert (code, err) == (0, "")
+    assert {hit["session"] for hit in json.loads(out)} == {MAIN, AWAY[0]}
+    torn.take_away()
+    code, out, err = torn.mind("search", "tides", "--words", "--json")
+    assert code == 1
+    assert {hit["session"] for hit in json.loads(out)} == {MAIN}
+    assert err.startswith("mind: Not all was searched, since the cell 'd' with 2 sessions")
+    assert torn.mind("search", "tides", "--words", "--session", MAIN)[0] == 0
+    assert torn.mind("search", "tides", "--words", "--session", AWAY[0])[0] == 1
+
+
+def test_a_talk_begins_with_what_answers(torn: Torn) -> None:
+    """What has to do with it is looked for in the others, also where the current one is away."""
+    say(torn.place, "home", MAIN, "the tides at home")
+    assert torn.mind("switch", AWAY[0])[0] == 0
+    torn.take_away()
+    code, out, err = torn.mind("start", "the tides", "--json")
+    assert code == 0
+    assert [chat["session"] for chat in json.loads(out)["chats"]] == [MAIN]
+    assert err.startswith("Not all was looked at, since the cell 'd' with 2 sessions")
+    code, _, err = torn.mind("start", "the tides", "--choose", "1")
+    assert code == 0
+    assert "Working on main." in err
+
+
+@pytest.mark.parametrize("words", ["head", "analyse costs", "work rebuild --all"])
+def test_what_would_look_like_all(torn: Torn, words: str) -> None:
+    """It is not begun."""
+    assert torn.mind("store", "migrate")[0] == 0
+    assert torn.mind(*words.split())[0] == 0
+    torn.take_away()
+    code, out, err = torn.mind(*words.split())
+    assert (code, out) == (1, "")
+    assert "since the cell 'd' with 2 sessions can't be reached" in err
+
+
+def test_workers_go_on_with_the_rest(torn: Torn) -> None:
+    """What one cell keeps from them, the others don't."""
+    assert torn.mind("store", "migrate")[0] == 0
+    torn.take_away()
+    code, _, err = torn.mind("work", "--once")
+    assert code == 1
+    assert "Cell home: Taken in: " in err
+    code, out, err = torn.mind("work", "status", "--json")
+    assert (code, {row["cell"] for row in json.loads(out)}) == (1, {"home"})
+    assert {row["lag"] for row in json.loads(out)} == {0}
+    assert err.startswith("mind: This is not all, since the cell 'd'")
+    code, out, _ = torn.mind("work", "show", "activity", "--json")
+    assert (code, len(json.loads(out))) == (1, 2)
+    torn.bring_back()
+    assert torn.mind("work", "--once")[0] == 0
+    code, out, _ = torn.mind("work", "show", "activity", "--json")
+    assert (code, len(json.loads(out))) == (0, 4)
+
+
+def test_a_worker_waits_for_one_that_was_away(
+    torn: Torn, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It goes on with the others, and takes it up when it is back."""
+    assert torn.mind("store", "migrate")[0] == 0
+    torn.take_away()
+    stop = threading.Event()
+    with ThreadPoolExecutor(1) as threads:
+        working = threads.submit(work_on, torn.place, Plan(1, None, once=False, batch=100), stop)
+        try:
+            wait_for(lambda: working.done() or positions(torn, "home") == {5})
+            torn.bring_back()
+            wait_for(lambda: working.done() or positions(torn, "d") == {4})
+        finally:
+            stop.set()
+        working.result()
+    assert capsys.readouterr().err.count("going on when it is back") == 1
+
+
+def positions(torn: Torn, cell: str) -> set[int]:
+    """How far the views of a cell are."""
+    with part(torn.place.with_options(cell=cell), writable=False) as found:
+        return {one.position for one in found.views.tracked().values()}
+
+
 def test_silence_is_remembered(torn: Torn, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who found out that a cell does not answer does not ask it again for each question."""
     monkeypatch.setattr(directory, "AGAIN", 10**6)
@@ -246,6 +354,25 @@ def test_one_that_is_silent_holds_up_no_other(torn: Torn) -> None:
             assert not waits.done()
         with pytest.raises(StoreIsUnreachable):
             waits.result(20)
+
+
+def test_several_that_are_silent_are_waited_for_once(torn: Torn) -> None:
+    """All are asked before any of them has to answer."""
+    url = str(torn.place.url)
+    add_cell(torn.place.address, "e", url.replace("schema=first", "schema=e"))
+    with ExitStack() as stack:
+        servers = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(2)]
+        for name, server in zip("de", servers, strict=True):
+            server.settimeout(20)
+            port = server.getsockname()[1]
+            query = "sslmode=disable&connect_timeout=60"
+            torn.move(f"postgresql://mind@127.0.0.1:{port}/nothing?{query}", name)
+        log = stack.enter_context(EventLog(torn.place))
+        threads = stack.enter_context(ThreadPoolExecutor(1))
+        found = threads.submit(log.reached, "session")
+        with servers[0].accept()[0], servers[1].accept()[0]:
+            assert not found.done()
+        assert [one.cell for one in found.result().away] == ["d", "e"]
 
 
 def test_another_store_where_a_cell_was(torn: Torn) -> None:

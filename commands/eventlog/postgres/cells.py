@@ -7,9 +7,11 @@ no history is on two servers. Positions are those of a cell, and there is no ord
 """
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
-from typing import NamedTuple
+from contextvars import copy_context
+from typing import NamedTuple, TypeVar
 from zlib import crc32
 
 from eventsourcing.persistence import StoredEvent
@@ -25,6 +27,8 @@ from domain.log import Log
 from domain.reach import Away
 from domain.recorded import Look, Recorded
 from domain.server_errors import BadPlace, StoreIsUnreachable
+
+A = TypeVar("A")
 
 _SHARED = frozenset({None, "session"})
 """The families of which there are streams in all cells."""
@@ -262,15 +266,39 @@ class Cells(Routes):
             return found, {}
         if not self.is_alone or self._home.has_cells:
             self._looked_at(anew=True)
-        silent = {}
-        for name in self._looked_at():
+        names = [name for name in self._looked_at() if name != HOME]
+        answers, silent = self._from_each(
+            cursor, names, lambda cell, its: cell.streams(its, family)
+        )
+        if self._only is not None:
+            for error in silent.values():
+                raise error
+        return found + [stream for some in answers for stream in some], silent
+
+    def _from_each(
+        self, cursor: _Cursors, names: Sequence[str], ask: Callable[[PostgresRecorder, Cursor], A]
+    ) -> tuple[list[A], dict[str, StoreIsUnreachable]]:
+        """What the cells that answer say, and what the others met with.
+
+        All are asked side by side, so that several that are silent are waited for once.
+        """
+
+        def asked(name: str) -> A:
+            held = cursor.by_cell.get(name)
+            if held is not None:
+                return ask(self.cell(name), held)
+            with self.asked(name) as its:
+                return ask(self.cell(name), its)
+
+        with ThreadPoolExecutor(max(len(names), 1)) as threads:
+            said = [(name, threads.submit(copy_context().run, asked, name)) for name in names]
+        answers, silent = list[A](), dict[str, StoreIsUnreachable]()
+        for name, answer in said:
             try:
-                found += self.cell(name).streams(cursor.of(name), family) if name != HOME else []
+                answers.append(answer.result())
             except StoreIsUnreachable as error:
-                if self._only is not None:
-                    raise
                 silent[name] = error
-        return found, silent
+        return answers, silent
 
     def relatives(self, cursor: _Cursors, stream: str) -> list[str]:
         """The sessions of a stream's cell."""
