@@ -73,7 +73,7 @@ class Desk(NamedTuple):
         """
         named, ref = parse_moment(text)
         session = named or self.session
-        if not self.log.exists(session):
+        if session != self.session and not self.log.exists(session):
             raise NoSuchSession(session, self.log.reached("session").names)
         past = self.version if session == self.session else None
         return session, resolve(self.log, session, ref, upto=past)

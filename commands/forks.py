@@ -35,8 +35,8 @@ def fork_session(
         reason = checked_text(reason, "reason")
     if version < 1:
         raise BadSetting("A branch needs at least the first event of a session.")
-    onto = log.head(parent, version)
-    at = max(world.now(), *(recorded.at for recorded in log.pick(parent, [version])))
+    onto, last = log.onto(parent, version)
+    at = max(world.now(), last.at)
     forked = SessionForked(parent=parent, at_version=version, parent_hash=onto.hash, reason=reason)
     begun = [Caused(forked, version), *(Caused(event, version + 1) for event in then)]
     draw = Draw(begun, at, world.actor, world.command_id())

@@ -207,7 +207,7 @@ def _begin(
     stream: Stream[S],
     event: Event,
     *,
-    provided: Callable[[], object] = lambda: None,
+    provided: Callable[[], object] | None = None,
 ) -> None:
     draw = Draw([Caused(event)], world.now(), world.actor, world.command_id())
     log.begin(stream.id, BEGINNING, draw, provided=provided)

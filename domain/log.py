@@ -67,6 +67,14 @@ class Log(Protocol):
         """
         ...
 
+    def onto(self, session: SessionId, version: int) -> tuple[Head, Recorded]:
+        """What a branch of a moment goes on from, in one look: the head there, and its event.
+
+        Raises:
+            NoSuchSession, NoSuchMoment: as :meth:`head`.
+        """
+        ...
+
     def state(self, session: SessionId, version: int | None = None) -> Session:
         """The state now or as of a version; raises as :meth:`head`."""
         ...
@@ -151,11 +159,12 @@ class Log(Protocol):
         draw: Draw,
         *,
         first: bool = False,
-        provided: Callable[[], object] = ...,
+        provided: Callable[[], object] | None = None,
     ) -> Head:
         """Begin a stream: behind version 0, or by reference behind the head of another.
 
         ``provided`` is called while nobody else can write; what it raises leaves all as it was.
+        Without it, and where it need not be the ``first``, a server is asked once.
 
         Raises:
             SessionExists: the name is taken.

@@ -23,7 +23,7 @@ from domain.events import (
 from domain.ids import ExchangeId, SessionId
 from domain.log import Log
 from domain.recorded import Look, Recorded, Segment
-from projections.rounds import Asking, together
+from domain.rounds import Looking, together
 
 _TITLE = ("session.started", "session.renamed")
 _INVOKED = ("mind.invoked",)
@@ -137,7 +137,7 @@ def _told(log: Log, sessions: Sequence[SessionId]) -> list[Branch]:
     paths = zip(sessions, log.paths(sessions), strict=True)
     asking = [looks.branch(session, path) for session, path in paths]
     parts = (asking[first : first + _TOGETHER] for first in range(0, len(asking), _TOGETHER))
-    return [told for part in parts for told in together(log, part)]
+    return [told for part in parts for told in together(part, log.newest_of)]
 
 
 class _Looks:
@@ -148,7 +148,7 @@ class _Looks:
         self._found: dict[tuple[SessionId, int | None, tuple[str, ...]], Recorded | None] = {}
         self._places: dict[tuple[SessionId, int | None], Place] = {}
 
-    def branch(self, session: SessionId, path: Sequence[Segment]) -> Asking[Branch]:
+    def branch(self, session: SessionId, path: Sequence[Segment]) -> Looking[Branch]:
         """What is known of one session.
 
         Raises:
@@ -180,7 +180,7 @@ class _Looks:
             isinstance(away, SessionArchived),
         )
 
-    def _place(self, path: Sequence[Segment], version: int) -> Asking[Place]:
+    def _place(self, path: Sequence[Segment], version: int) -> Looking[Place]:
         """Where the end of a path is."""
         key = path[0].stream, path[0].upto
         known = self._places.get(key)
@@ -188,7 +188,7 @@ class _Looks:
             known = self._places[key] = yield from self._placed(path, version)
         return known
 
-    def _placed(self, path: Sequence[Segment], version: int) -> Asking[Place]:
+    def _placed(self, path: Sequence[Segment], version: int) -> Looking[Place]:
         invoked = _event((yield from self._newest(path, _INVOKED)))
         iteration = invoked.iteration if isinstance(invoked, MindInvoked) else 0
         turn = yield from self._newest(path, _TURN)
@@ -201,7 +201,7 @@ class _Looks:
             case _:
                 return Place(version, iteration, None, drafting=False, drafts=0)
 
-    def _drafts(self, path: Sequence[Segment], version: int, exchange: ExchangeId) -> Asking[int]:
+    def _drafts(self, path: Sequence[Segment], version: int, exchange: ExchangeId) -> Looking[int]:
         """The index of the newest draft of an exchange that is open at the end of a path."""
         newest = _event((yield from self._newest(path, _DRAFT)))
         if isinstance(newest, DraftEmitted) and newest.late:
@@ -215,7 +215,7 @@ class _Looks:
             return newest.index
         return 0
 
-    def _newest(self, path: Sequence[Segment], kinds: tuple[str, ...]) -> Asking[Recorded | None]:
+    def _newest(self, path: Sequence[Segment], kinds: tuple[str, ...]) -> Looking[Recorded | None]:
         """The newest event of these kinds up to the end of a path."""
         found, passed = None, []
         for segment in path:

@@ -18,7 +18,7 @@ from commands.eventlog.recorder import Cursor, Recorder
 from commands.eventlog.sqlite.faults import translated
 from commands.eventlog.sqlite.layout import SCHEMA, checked, database_uri, lay_out, put_in_place
 from commands.eventlog.sqlite.recorder import SqliteRecorder
-from commands.eventlog.verify import verify_stream
+from commands.eventlog.verify import verify_streams
 from commands.eventlog.wire import EventMapper, Row
 from domain.errors import BadBundle, LogosphereError
 from domain.events import EventRedacted
@@ -201,9 +201,10 @@ class Bundle:
             if birth.parent not in passed:
                 raise BadBundle(str(file), f"{session} comes before what it branched off")
             passed.add(session)
-            verdict = verify_stream(self.recorder, self.mapper, session)
+        for verdict in verify_streams(self.recorder, self.mapper, self.sessions):
             if verdict.findings:
-                raise BadBundle(str(file), f"{session}: {verdict.findings[0].sentence}")
+                why = f"{verdict.session}: {verdict.findings[0].sentence}"
+                raise BadBundle(str(file), why)
 
     def _fold(self, file: Path) -> None:
         """Fold every session once: what decides later must not stumble over it."""

@@ -12,7 +12,7 @@ from commands.eventlog.place import Place, prepared
 from commands.eventlog.recorder import Cursor, Recorder
 from commands.eventlog.sqlite import copying as files
 from commands.eventlog.sqlite.recorder import SqliteRecorder
-from commands.eventlog.verify import verify_since, verify_stream
+from commands.eventlog.verify import verify_since, verify_streams
 from commands.eventlog.wire import EventMapper, Row
 from domain.errors import Broken, Refused, StoreIsDamaged
 from domain.events import EventRedacted
@@ -161,8 +161,7 @@ class StoreCopy:
         if self._existed:
             verdicts = verify_since(self._to, self._mapper, self._arrived, self._arrived_hash)
         else:
-            names = map(SessionId, self._goal)
-            verdicts = (verify_stream(self._to, self._mapper, name) for name in names)
+            verdicts = verify_streams(self._to, self._mapper, map(SessionId, self._goal))
         for verdict in verdicts:
             for finding in verdict.findings:
                 raise self._not_whole(f"{finding.session or 'the store'}: {finding.sentence}")

@@ -9,9 +9,8 @@ from eventsourcing.persistence import StoredEvent
 
 from commands.eventlog.backends import make_store, may_write, recorder_of
 from commands.eventlog.bundle import Bundle, Taken, take_over, write_bundle
-from commands.eventlog.chain import HASH_LENGTH
 from commands.eventlog.lineage import Lineage, clipped, parent_of
-from commands.eventlog.names import Names
+from commands.eventlog.looks import PAGE, Looks
 from commands.eventlog.place import Place, prepared
 from commands.eventlog.proof import Proof
 from commands.eventlog.reading import all_rows, read_rows
@@ -23,17 +22,16 @@ from commands.eventlog.verify import Verdict
 from commands.eventlog.wire import EventMapper, Row
 from domain.errors import LostRace, NoSuchMoment, SessionExists, StoreExists
 from domain.ids import SessionId
-from domain.recorded import Draw, Head, Look, Plain, Recorded, Segment
+from domain.recorded import Draw, Head, Plain, Recorded
 from domain.session import Session
 from domain.streams import Stream
 
 SNAPSHOT_FILE = "snapshots.db"
-PAGE = 512
 
 S = TypeVar("S")
 
 
-class EventLog(Names):
+class EventLog(Looks):
     """A store's log: the truth is in ``log.db`` or on a server, ``snapshots.db`` is a cache.
 
     Safe to use from several threads and from several processes at once. Implements
@@ -124,7 +122,7 @@ class EventLog(Names):
         draw: Draw,
         *,
         first: bool = False,
-        provided: Callable[[], object] = lambda: None,
+        provided: Callable[[], object] | None = None,
     ) -> Head:
         """Begin a stream, behind nothing or, by reference, behind a moment of another.
 
@@ -141,10 +139,14 @@ class EventLog(Names):
         """
         rows, head = self._mapper.sealed(onto, session, draw)
         try:
+            if not first and provided is None:  # the guards see to all that is promised
+                self._recorder.insert_beginning(rows, parent_of(draw))
+                return head
             with self._recorder.writing(session, parent_of(draw)) as cursor:
                 if first and self.sessions():
                     raise StoreExists(str(self.place))
-                provided()
+                if provided is not None:
+                    provided()
                 self._recorder.insert_within(cursor, rows)
         except LostRace:
             raise SessionExists(session) from None
@@ -266,17 +268,6 @@ class EventLog(Names):
             self._recorder, session, parts, wanted, page, newest_first=newest_first
         )
 
-    def pick(self, session: SessionId, versions: Iterable[int]) -> list[Recorded]:
-        """The events of just these versions; see :class:`domain.log.Log`."""
-        wanted = list(versions)
-        found: dict[int, Row] = {}
-        with self._recorder.reading() as cursor:
-            for stream, low, high in clipped(self._lineage.path(session), 0, None):
-                here = [version for version in wanted if low < version <= high]
-                for row in self._recorder.rows_at(cursor, stream, here):
-                    found[row[1]] = row
-        return [self._mapper.recorded(found[version]) for version in wanted if version in found]
-
     def feed(self, after: int = 0) -> Iterator[Recorded]:
         """Events of all sessions behind a position, in pages."""
         return map(self._mapper.recorded, self._by_position(after))
@@ -301,44 +292,6 @@ class EventLog(Names):
     def follow(self, after: int, stop: threading.Event, told: Told = unheard) -> Iterator[Recorded]:
         """As :meth:`feed`, and then each new event of any process, until ``stop`` is set."""
         return self._recorder.follow(self, after, stop, told)
-
-    def position(self) -> int:
-        """The newest position of the store; 0 while it is empty."""
-        with self._recorder.reading() as cursor:
-            last = self._recorder.last(cursor)
-        return last[2] if last is not None else 0
-
-    def hash_at(self, position: int) -> bytes | None:
-        """The chain hash of the event at a position; None where there is none."""
-        with self._recorder.reading() as cursor:
-            rows = self._recorder.rows_by_position(cursor, position - 1, 1)
-        return rows[0][4][:HASH_LENGTH] if rows and rows[0][2] == position else None
-
-    def path(self, session: SessionId) -> tuple[Segment, ...]:
-        """The ancestry, youngest first."""
-        return self._lineage.path(session)
-
-    def paths(self, sessions: Sequence[SessionId]) -> list[tuple[Segment, ...]]:
-        """The ancestry of many sessions."""
-        self._lineage.look_up(sessions)
-        return [self._lineage.path(session) for session in sessions]
-
-    def newest_of(self, looks: Sequence[Look]) -> list[Recorded | None]:
-        """What each look finds, if anything."""
-        found: list[Recorded | None] = []
-        for first in range(0, len(looks), PAGE):
-            with self._recorder.reading() as cursor:
-                rows = self._recorder.newest_of(cursor, looks[first : first + PAGE])
-            found += [self._mapper.recorded(row) if row is not None else None for row in rows]
-        return found
-
-    def head(self, session: SessionId, version: int | None = None) -> Head:
-        """The chain's head, now or at a version."""
-        row = next(self.rows(session, upto=version, newest_first=True, page=1), None)
-        if row is None or (version is not None and row[1] != version):
-            newest = self.head(session).version if version else 0
-            raise NoSuchMoment(session, str(version), [str(newest)] if newest else [])
-        return Head(row[1], row[4][:HASH_LENGTH])
 
     def state(self, session: SessionId, version: int | None = None) -> Session:
         """The state, now or as of a version, from the nearest state that is known."""

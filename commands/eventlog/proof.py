@@ -9,7 +9,7 @@ from typing import NamedTuple
 from commands.eventlog.chain import HASH_LENGTH
 from commands.eventlog.lineage import Birth
 from commands.eventlog.recorder import Recorder
-from commands.eventlog.verify import Finding, Verdict, verify_since, verify_stream
+from commands.eventlog.verify import Finding, Verdict, verify_since, verify_streams
 from commands.eventlog.wire import EventMapper
 from domain.errors import LogosphereError, NoSuchSession
 from domain.ids import SessionId
@@ -58,8 +58,7 @@ class Proof:
             while stream is not None and stream not in names:
                 names[stream] = None
                 stream = self._parent(stream)
-        for name in names:
-            yield verify_stream(self._recorder, self._mapper, name)
+        yield from self._each(names)
 
     def of_all(self, sessions: Iterable[SessionId]) -> Iterator[Verdict]:
         """Recompute every chain, and remember how far that was."""
@@ -89,7 +88,7 @@ class Proof:
             yield from self._each(sessions)
 
     def _each(self, sessions: Iterable[SessionId]) -> Iterator[Verdict]:
-        return (verify_stream(self._recorder, self._mapper, name) for name in sessions)
+        return verify_streams(self._recorder, self._mapper, sessions)
 
     def _remembering(self, verdicts: Iterable[Verdict]) -> Iterator[Verdict]:
         whole = True

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from eventsourcing.persistence import StoredEvent
 
@@ -18,6 +18,19 @@ MARKS = 1 << 40
 Birth = tuple[Row, str, str | None]
 """A stream's first row, the name it was born with, and what its parent is called here: None where
 that is what it was called then."""
+
+Part = tuple[str, int, int]
+"""A stream, and ``after < version <= upto``."""
+
+
+class Tally(NamedTuple):
+    """How many rows there are of a stream."""
+
+    newest: int
+    """The highest version; 0 without one."""
+    indexed: int
+    """How many the index by kind knows, where the backend lets us ask it; else how many."""
+
 
 Told = Callable[[str | None], object]
 """Hears in a sentence that the store is away, and None once it is back."""
@@ -90,6 +103,22 @@ class Recorder(Protocol):
         """
         ...
 
+    def insert_beginning(
+        self, stored_events: Sequence[StoredEvent], beside: str | None = None
+    ) -> None:
+        """Write the first rows of a stream durably, all or none.
+
+        Args:
+            stored_events: the rows.
+            beside: what the stream descends from, where it does.
+
+        Raises:
+            LostRace: there is a stream of that name.
+            StoreIsBusy, StoreIsFull, StoreIsReadOnly: nothing was written.
+            StoreIsUnreachable: nobody knows whether it was.
+        """
+        ...
+
     def insert_within(self, cursor: Cursor, stored_events: Sequence[StoredEvent]) -> Sequence[int]:
         """The same inside of :meth:`writing`."""
         ...
@@ -156,6 +185,14 @@ class Recorder(Protocol):
         """What each look finds, if anything."""
         ...
 
+    def rows_of(self, cursor: Cursor, parts: Sequence[Part], limit: int) -> list[list[Row]]:
+        """As :meth:`rows`, of many streams: at most ``limit`` rows of each part."""
+        ...
+
+    def tallies(self, cursor: Cursor, streams: Sequence[str]) -> list[Tally]:
+        """How many rows there are of each of these streams, as of one moment."""
+        ...
+
     def streams(self, cursor: Cursor, family: str | None = None) -> list[str]:
         """All streams, or those of a family, in order of their beginnings."""
         ...
@@ -181,10 +218,6 @@ class Recorder(Protocol):
 
     def newest_version(self, cursor: Cursor, stream: str) -> int:
         """The highest version of a stream; 0 if it has none."""
-        ...
-
-    def indexed_by_kind(self, cursor: Cursor, stream: str) -> int:
-        """How many rows of a stream the index by kind knows."""
         ...
 
     def reached(
@@ -231,6 +264,12 @@ class Recorder(Protocol):
 class InOneOrder:
     """What a recorder says of parts that has none."""
 
+    def insert_beginning(
+        self: Recorder, stored_events: Sequence[StoredEvent], _beside: str | None = None
+    ) -> None:
+        """As any other rows: there is but one place for them."""
+        self.insert_events(stored_events)
+
     def reached(
         self: Recorder, cursor: Cursor, family: str | None = None
     ) -> tuple[Sequence[str], Sequence[Away]]:
@@ -273,3 +312,9 @@ class OneByOne:
             rows = self.rows(cursor, stream, after, high, 1, newest_first=True, kinds=kinds)
             found.append(rows[0] if rows else None)
         return found
+
+    def rows_of(
+        self: Recorder, cursor: Cursor, parts: Sequence[Part], limit: int
+    ) -> list[list[Row]]:
+        """The rows of each part."""
+        return [self.rows(cursor, stream, after, upto, limit) for stream, after, upto in parts]

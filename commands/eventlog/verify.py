@@ -1,23 +1,22 @@
 """Proof that a history is what was written: the chain recomputed, event by event."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 from hashlib import sha256
-from typing import Any, NamedTuple, TypeVar
+from itertools import islice
+from typing import NamedTuple
 
 from commands.eventlog.chain import HASH_LENGTH, link
-from commands.eventlog.lineage import Birth, born
-from commands.eventlog.recorder import Cursor, Recorder
+from commands.eventlog.footing import Footing, each, footings, is_row, tolerant
+from commands.eventlog.recorder import Recorder, Tally
 from commands.eventlog.wire import EventMapper, Row, original
 from domain.errors import LogosphereError
-from domain.events import EventRedacted, SessionForked
+from domain.events import EventRedacted
 from domain.ids import SessionId
 from domain.recorded import BEGINNING
-from domain.server_errors import StoreIsUnreachable
 
 PAGE = 512
-_HIGHEST = 2**62
 _ANOTHER = "event {} ({}) is not what was written, or not where"
-T = TypeVar("T")
 
 
 class Finding(NamedTuple):
@@ -37,13 +36,30 @@ class Verdict(NamedTuple):
     findings: tuple[Finding, ...]
 
 
-def verify_stream(recorder: Recorder, mapper: EventMapper, stream: SessionId) -> Verdict:
-    """Recompute the chain of one stream, its link to the parent and its index included.
+def verify_streams(
+    recorder: Recorder, mapper: EventMapper, streams: Iterable[SessionId]
+) -> Iterator[Verdict]:
+    """Recompute the chain of each stream, its link to the parent and its index included.
 
     After a broken event the chain goes on from the hash that is stored, so that each damaged
     event is named once, and not all that follow it.
+
+    Streams are asked about together, and no more rows are held than of a page: many short ones
+    take as many questions as a few long ones of as many events.
     """
-    return _Chain(recorder, mapper, stream).verdict()
+    waiting = iter(streams)
+    while some := list(islice(waiting, PAGE)):
+        tallies = each(recorder, recorder.tallies, some)
+        found = footings(recorder, mapper, [(stream, None) for stream in some])
+        chains = [
+            _Chain(recorder, mapper, stream, footing)
+            for stream, footing in zip(some, found, strict=True)
+        ]
+        for pack in _packs(list(zip(chains, tallies, strict=True))):
+            parts = [(chain.stream, 0, tally.newest) for chain, tally in pack if tally]
+            pages = iter(each(recorder, partial(recorder.rows_of, limit=PAGE), parts))
+            for chain, tally in pack:
+                yield chain.verdict(tally, next(pages) if tally else None)
 
 
 def verify_since(
@@ -71,9 +87,14 @@ def verify_since(
     while True:
         with recorder.reading() as cursor:
             rows = recorder.rows_by_position(cursor, position, PAGE)
+        grown: dict[str, tuple[SessionId, Row]] = {}
         for row in rows:
             if row[0] not in chains:
-                chains[row[0]] = _Chain(recorder, mapper, SessionId(row[0]))
+                grown.setdefault(row[0], (SessionId(row[0]), row))
+        found = footings(recorder, mapper, list(grown.values()))
+        for stream, footing in zip(grown, found, strict=True):
+            chains[stream] = _Chain(recorder, mapper, SessionId(stream), footing)
+        for row in rows:
             chains[row[0]].check(row)
         if len(rows) < PAGE:
             break
@@ -82,11 +103,35 @@ def verify_since(
         yield chain.closed()
 
 
+_Counted = tuple["_Chain", Tally | None]
+
+
+def _packs(counted: Iterable[_Counted]) -> Iterator[list[_Counted]]:
+    """Streams that have no more rows together than a page, unless one alone has."""
+    pack, room = list[_Counted](), PAGE
+    for chain, tally in counted:
+        size = tally.indexed if tally else 0
+        if pack and size > room:
+            yield pack
+            pack, room = [], PAGE
+        pack.append((chain, tally))
+        room -= size
+    if pack:
+        yield pack
+
+
 class _Chain:
     """The chain of one stream, checked as its rows come along."""
 
-    def __init__(self, recorder: Recorder, mapper: EventMapper, stream: SessionId) -> None:
-        self._recorder, self._mapper, self._stream = recorder, mapper, stream
+    def __init__(
+        self,
+        recorder: Recorder,
+        mapper: EventMapper,
+        stream: SessionId,
+        footing: Footing | None,
+    ) -> None:
+        self._recorder, self._mapper, self.stream = recorder, mapper, stream
+        self._footing = footing
         self._findings: list[Finding] = []
         self._unreadable: set[int] = set()
         self._stubs: dict[int, bytes] = {}
@@ -95,18 +140,23 @@ class _Chain:
         self._count, self._expected, self._previous = 0, 0, b""
         self._position = 0
 
-    def verdict(self) -> Verdict:
-        """Check all rows of the stream, and its index."""
-        for row in self._rows():
+    def verdict(self, tally: Tally | None, page: list[Row] | None) -> Verdict:
+        """Check all rows of the stream, and its index.
+
+        Args:
+            tally: how many there are; None where that can't be read.
+            page: the first of them; None where they can't be read together.
+        """
+        for row in self._rows(tally, page):
             self.check(row)
-        self._check_index(self._count)
+        self._check_index(tally)
         return self.closed()
 
     def check(self, row: Row) -> None:
         """Check one more row, behind the one before it."""
         _, version, position, kind, state = row
         self._count += 1
-        if not _is_row(row):
+        if not is_row(row):
             which = self._expected or 1
             self._find(which, f"event {which} is not even a row of events")
             self._previous, self._expected = b"", self._expected + 1
@@ -141,7 +191,7 @@ class _Chain:
         for version, said in self._redactions.items():
             if version not in self._stubs and not self._is_stub(version, said.stub):
                 self._find(version, f"event {version} was redacted, and holds something again")
-        return Verdict(self._stream, self._count, tuple(sorted(self._findings)))
+        return Verdict(self.stream, self._count, tuple(sorted(self._findings)))
 
     def _note(self, row: Row) -> None:
         try:
@@ -153,13 +203,13 @@ class _Chain:
 
     def _is_stub(self, version: int, digest: bytes) -> bool:
         """Whether a version holds this stub; what can't be read is named elsewhere."""
-        rows = _tolerant(lambda: self._page(version - 1, 1, version))
-        if not rows or not _is_row(rows[0]):
+        rows = tolerant(lambda: self._page(version - 1, 1, version))
+        if not rows or not is_row(rows[0]):
             return True
         return sha256(rows[0][4][HASH_LENGTH:]).digest() == digest
 
     def _find(self, version: int, sentence: str) -> None:
-        self._findings.append(Finding(self._stream, version, sentence))
+        self._findings.append(Finding(self.stream, version, sentence))
 
     def _hole(self, first: int, last: int) -> None:
         if first in self._unreadable or last < first:
@@ -170,16 +220,18 @@ class _Chain:
     def _start(self, row: Row) -> tuple[int, bytes]:
         """The version and hash that the first row to be checked has to continue."""
         _, version, _, kind, _ = row
-        birth = _tolerant(lambda: _birth(self._recorder, self._mapper, self._stream))
-        if birth is not None:
-            self._name = birth.name
-        if kind not in {"session.started", "session.forked"}:
-            before = _tolerant(lambda: self._page(version - 2, 1, version - 1))
-            if before and _is_row(before[0]):  # the others have been checked another time
-                return version, before[0][4][:HASH_LENGTH]
-        return self._beginning(row, birth)
+        footing = self._footing
+        if footing is None or footing.version != version:  # the first that can be read is another
+            (footing,) = footings(self._recorder, self._mapper, [(self.stream, row)])
+        if footing is None:
+            raise TypeError(row)
+        if footing.birth is not None:
+            self._name = footing.birth.name
+        if kind not in {"session.started", "session.forked"} and footing.hash is not None:
+            return version, footing.hash  # the others have been checked another time
+        return self._beginning(row, footing)
 
-    def _beginning(self, row: Row, birth: Birth | None) -> tuple[int, bytes]:
+    def _beginning(self, row: Row, footing: Footing) -> tuple[int, bytes]:
         """The version and hash that a stream's first event has to continue."""
         _, version, _, kind, _ = row
         if kind != "session.forked":
@@ -188,38 +240,37 @@ class _Chain:
                 self._find(version, f"event {version} ({kind}) begins a session, and can't")
                 return version, b""
             return 1, BEGINNING.hash
-        try:
-            fork = self._mapper.recorded(row).event
-        except LogosphereError as error:
-            self._find(version, error.sentence)
+        _, birth, fork, stored = footing
+        if fork is None:
+            try:
+                self._mapper.recorded(row)
+            except LogosphereError as error:
+                self._find(version, error.sentence)
             return version, b""
-        if not isinstance(fork, SessionForked):
-            raise TypeError(kind)
-        parent = birth.parent if birth is not None and birth.parent else SessionId(fork.parent)
-        stored = stored_hash(self._recorder, self._mapper, parent, fork.at_version)
         if stored != fork.parent_hash:
+            parent = birth.parent if birth is not None and birth.parent else fork.parent
             what = "is gone" if stored is None else "is another"
             self._find(version, f"the event it branched off, {parent}@{fork.at_version}, {what}")
         if version != fork.at_version + 1:  # it is the first: nothing can be missing before it
             self._find(version, _ANOTHER.format(version, kind))
         return fork.at_version + 1, fork.parent_hash
 
-    def _check_index(self, count: int) -> None:
+    def _check_index(self, tally: Tally | None) -> None:
         """The index that looks events up by kind must know just as many."""
-        known = _tolerant(lambda: self._asked(self._recorder.indexed_by_kind))
-        if known != count + len(self._unreadable):
-            which = "can't be read" if known is None else f"knows {known} of {count} events"
-            self._find(0, f"the index by kind {which}: export what is whole, or use a backup")
+        if tally is None or tally.indexed != self._count + len(self._unreadable):
+            known = f"knows {tally.indexed} of {self._count} events" if tally else "can't be read"
+            self._find(0, f"the index by kind {known}: export what is whole, or use a backup")
 
-    def _rows(self) -> Iterator[Row]:
+    def _rows(self, tally: Tally | None, page: list[Row] | None) -> Iterator[Row]:
         """All rows that can be read; a page that can't be is read row by row."""
-        newest = _tolerant(lambda: self._asked(self._recorder.newest_version))
+        newest = tally.newest if tally else tolerant(self._newest)
         if newest is None:
             self._find(0, "its events can't even be counted")
             newest = 0
-        after = 0
+        after, rows = 0, page
         while after < newest:
-            rows = _tolerant(lambda: self._page(after, PAGE))  # noqa: B023 — called at once
+            if rows is None:
+                rows = tolerant(lambda: self._page(after, PAGE, newest))  # noqa: B023 — at once
             if rows:
                 yield from rows
                 versions = [row[1] for row in rows if type(row[1]) is int]
@@ -231,63 +282,21 @@ class _Chain:
             else:
                 self._hole(after + 1, newest)
                 return
+            rows = None
+
+    def _newest(self) -> int:
+        with self._recorder.reading() as cursor:
+            return self._recorder.newest_version(cursor, self.stream)
 
     def _one_by_one(self, first: int, last: int) -> Iterator[Row]:
         for version in range(first, last + 1):
-            rows = _tolerant(lambda: self._page(version - 1, 1, version))  # noqa: B023
+            rows = tolerant(lambda: self._page(version - 1, 1, version))  # noqa: B023 — at once
             if rows is None:
                 self._unreadable.add(version)
                 self._find(version, f"event {version} can't be read from the file")
             else:
                 yield from rows
 
-    def _page(self, after: int, limit: int, upto: int = _HIGHEST) -> list[Row]:
+    def _page(self, after: int, limit: int, upto: int) -> list[Row]:
         with self._recorder.reading() as cursor:
-            return self._recorder.rows(cursor, self._stream, after, upto, limit)
-
-    def _asked(self, question: Callable[[Cursor, str], int]) -> int:
-        with self._recorder.reading() as cursor:
-            return question(cursor, self._stream)
-
-
-def stored_hash(
-    recorder: Recorder, mapper: EventMapper, session: SessionId, version: int
-) -> bytes | None:
-    """The chain hash stored at a version that the session holds or inherits."""
-    stream, passed = session, set[SessionId]()
-    while stream not in passed:
-        passed.add(stream)
-        try:
-            with recorder.reading() as cursor:
-                rows = recorder.rows(cursor, stream, version - 1, version, 1)
-            if rows:
-                return rows[0][4][:HASH_LENGTH] if _is_row(rows[0]) else None
-            birth = _birth(recorder, mapper, stream)
-        except StoreIsUnreachable:  # which says nothing about what was written
-            raise
-        except LogosphereError:
-            return None
-        if birth is None or birth.parent is None or version > birth.at:
-            return None
-        stream = birth.parent
-    return None
-
-
-def _birth(recorder: Recorder, mapper: EventMapper, stream: str) -> Birth | None:
-    with recorder.reading() as cursor:
-        found = recorder.birth(cursor, stream)
-    return None if found is None else born(mapper, *found)
-
-
-def _is_row(row: tuple[Any, ...]) -> bool:
-    """Whether the columns of a row are of the types that we wrote."""
-    return tuple(map(type, row)) == (str, int, int, str, bytes)
-
-
-def _tolerant(read: Callable[[], T]) -> T | None:
-    try:
-        return read()
-    except StoreIsUnreachable:  # as above
-        raise
-    except LogosphereError:
-        return None
+            return self._recorder.rows(cursor, self.stream, after, upto, limit)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import copy_context
+from functools import partial
 from typing import NamedTuple, TypeVar
 from zlib import crc32
 
@@ -20,7 +21,7 @@ from commands.eventlog.place import Address
 from commands.eventlog.postgres.directory import HOME, Cell, cells_of
 from commands.eventlog.postgres.recorder import PostgresRecorder
 from commands.eventlog.postgres.routes import Routes
-from commands.eventlog.recorder import MARKS, Birth, Cursor, Recorder, Told
+from commands.eventlog.recorder import MARKS, Birth, Cursor, Part, Recorder, Tally, Told
 from commands.eventlog.wire import Row
 from domain.ids import SessionId
 from domain.log import Log
@@ -28,6 +29,7 @@ from domain.reach import Away
 from domain.recorded import Look, Recorded
 from domain.server_errors import BadPlace, StoreIsUnreachable
 
+Q = TypeVar("Q")
 A = TypeVar("A")
 
 _SHARED = frozenset({None, "session"})
@@ -127,6 +129,16 @@ class Cells(Routes):
         redactions = None if mark is None else mark % MARKS
         return self.cell(self._route(stream)).insert_events(stored_events, behind, redactions)
 
+    def insert_beginning(
+        self, stored_events: Sequence[StoredEvent], beside: str | None = None
+    ) -> None:
+        """Write the first rows of a stream durably, all or none."""
+        if self.is_alone:  # as in _writes_in
+            self._home.insert_events(stored_events)
+            return
+        with self.writing(str(stored_events[0].originator_id), beside) as cursor:
+            self.insert_within(cursor, stored_events)
+
     def insert_within(
         self, cursor: _Cursors, stored_events: Sequence[StoredEvent]
     ) -> Sequence[int]:
@@ -212,11 +224,31 @@ class Cells(Routes):
 
     def newest_of(self, cursor: _Cursors, looks: Sequence[Look]) -> list[Row | None]:
         """What each look finds, if anything."""
-        found: dict[int, Row | None] = {}
-        for cell, some in self._by_cell([look.segment.stream for look in looks]).items():
-            rows = self.cell(cell).newest_of(cursor.of(cell), [looks[n] for n in some])
-            found.update(zip(some, rows, strict=True))
-        return [found[n] for n in range(len(looks))]
+        streams = [look.segment.stream for look in looks]
+        return self._each(cursor, streams, looks, PostgresRecorder.newest_of)
+
+    def rows_of(self, cursor: _Cursors, parts: Sequence[Part], limit: int) -> list[list[Row]]:
+        """At most ``limit`` rows of each part."""
+        ask = partial(PostgresRecorder.rows_of, limit=limit)
+        return self._each(cursor, [part[0] for part in parts], parts, ask)
+
+    def tallies(self, cursor: _Cursors, streams: Sequence[str]) -> list[Tally]:
+        """How many rows there are of each of these streams."""
+        return self._each(cursor, streams, streams, PostgresRecorder.tallies)
+
+    def _each(
+        self,
+        cursor: _Cursors,
+        streams: Sequence[str],
+        asked: Sequence[Q],
+        ask: Callable[[PostgresRecorder, Cursor, Sequence[Q]], Sequence[A]],
+    ) -> list[A]:
+        """What the cells of these streams answer, in the order of the questions."""
+        found: dict[int, A] = {}
+        for cell, some in self._by_cell(streams).items():
+            answers = ask(self.cell(cell), cursor.of(cell), [asked[n] for n in some])
+            found.update(zip(some, answers, strict=True))
+        return [found[n] for n in range(len(asked))]
 
     def _by_cell(self, streams: Sequence[str]) -> dict[str, list[int]]:
         """Which of these are in which cell."""
@@ -229,11 +261,6 @@ class Cells(Routes):
         """The highest version of a stream; 0 if it has none."""
         recorder, at = self._of(cursor, stream)
         return recorder.newest_version(at, stream)
-
-    def indexed_by_kind(self, cursor: _Cursors, stream: str) -> int:
-        """How many rows of a stream there are."""
-        recorder, at = self._of(cursor, stream)
-        return recorder.indexed_by_kind(at, stream)
 
     # of all cells that are looked at
 

@@ -8,7 +8,7 @@ from eventsourcing.persistence import StoredEvent
 
 from commands.eventlog.postgres.connections import Connection, Connections, Wait
 from commands.eventlog.postgres.faults import is_lost, translated
-from commands.eventlog.recorder import HIGHEST, Birth
+from commands.eventlog.recorder import HIGHEST, Birth, Part, Tally
 from commands.eventlog.wire import Row
 from domain.recorded import Look
 
@@ -177,6 +177,20 @@ class Rows:
             [list(column) for column in zip(*asked, strict=True)],
         )
 
+    def rows_of(self, cursor: Cursor, parts: Sequence[Part], limit: int) -> list[list[Row]]:
+        """At most ``limit`` rows of each part, in one question."""
+        found = cursor.fetch(
+            "SELECT n, e.* FROM unnest(%s::text[], %s::bigint[], %s::bigint[]) WITH ORDINALITY"  # noqa: S608
+            f" AS asked (stream, low, high, n), LATERAL (SELECT {COLUMNS} FROM {self._table}"
+            " WHERE originator_id = stream AND originator_version > low"
+            " AND originator_version <= high ORDER BY originator_version LIMIT %s) AS e",
+            [*map(list, zip(*parts, strict=True)), limit],
+        )
+        rows: list[list[Row]] = [[] for _ in parts]
+        for number, *row in sorted(found, key=lambda one: (one[0], one[2])):
+            rows[number - 1].append((row[0], row[1], row[2], row[3], row[4]))
+        return rows
+
     def streams(self, cursor: Cursor, family: str | None = None) -> list[str]:
         """All streams, or those of a family, in order of their beginnings."""
         which = ""
@@ -229,7 +243,13 @@ class Rows:
         )
         return int(cursor.fetch(query, (stream, HIGHEST))[0][0])
 
-    def indexed_by_kind(self, cursor: Cursor, stream: str) -> int:
-        """How many rows of a stream there are: which index knows them is the server's matter."""
-        query = f"SELECT count(*) FROM {self._table} WHERE originator_id=%s"  # noqa: S608
-        return int(cursor.fetch(query, (stream,))[0][0])
+    def tallies(self, cursor: Cursor, streams: Sequence[str]) -> list[Tally]:
+        """How many rows there are of each: which index knows them is the server's matter."""
+        rows = cursor.fetch(
+            "SELECT id, t.* FROM unnest(%s::text[]) AS asked (id), LATERAL"  # noqa: S608
+            " (SELECT coalesce(max(originator_version) FILTER (WHERE originator_version <= %s), 0),"
+            f" count(*) FROM {self._table} WHERE originator_id = id) AS t",
+            (list(streams), HIGHEST),
+        )
+        found = {row[0]: Tally(row[1], row[2]) for row in rows}
+        return [found[stream] for stream in streams]

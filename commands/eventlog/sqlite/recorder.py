@@ -12,7 +12,7 @@ from typing import Any
 from eventsourcing.persistence import PersistenceError, StoredEvent
 from eventsourcing.sqlite import SQLiteApplicationRecorder
 
-from commands.eventlog.recorder import HIGHEST, InOneOrder, OneByOne
+from commands.eventlog.recorder import HIGHEST, InOneOrder, OneByOne, Tally
 from commands.eventlog.sqlite.connections import Datastore
 from commands.eventlog.sqlite.faults import is_busy, translated
 from commands.eventlog.sqlite.follow import follow
@@ -29,6 +29,11 @@ FORGET_TIMEOUT = 5.0
 """Seconds to wait for readers of what was redacted."""
 
 _COLUMNS = "originator_id, originator_version, rowid, topic, state"
+
+_NEWEST = """SELECT originator_version FROM stored_events WHERE originator_id=?1
+    AND originator_version<=?2 ORDER BY originator_version DESC LIMIT 1"""
+_TALLY = f"""SELECT ({_NEWEST}), (SELECT count(*) FROM stored_events
+    INDEXED BY stored_events_by_kind WHERE originator_id=?1 AND topic>='')"""  # noqa: S608
 
 
 class SqliteRecorder(InOneOrder, OneByOne, SQLiteApplicationRecorder):
@@ -334,22 +339,14 @@ class SqliteRecorder(InOneOrder, OneByOne, SQLiteApplicationRecorder):
     @staticmethod
     def newest_version(cursor: sqlite3.Cursor, stream: str) -> int:
         """The highest version of a stream that is one; 0 if it has none."""
-        cursor.execute(
-            "SELECT originator_version FROM stored_events WHERE originator_id=?"
-            " AND originator_version<=? ORDER BY originator_version DESC LIMIT 1",
-            (stream, HIGHEST),
-        )
-        return _number(cursor.fetchone())
+        found = cursor.execute(_NEWEST, (stream, HIGHEST)).fetchone()
+        return _number(found[0] if found is not None else None)
 
     @staticmethod
-    def indexed_by_kind(cursor: sqlite3.Cursor, stream: str) -> int:
-        """How many rows of a stream the index by kind knows."""
-        cursor.execute(
-            "SELECT count(*) FROM stored_events INDEXED BY stored_events_by_kind"
-            " WHERE originator_id=? AND topic>=''",
-            (stream,),
-        )
-        return _number(cursor.fetchone())
+    def tallies(cursor: sqlite3.Cursor, streams: Sequence[str]) -> list[Tally]:
+        """How many rows there are of each, and how many the index by kind knows."""
+        found = [cursor.execute(_TALLY, (stream, HIGHEST)).fetchone() for stream in streams]
+        return [Tally(_number(newest), indexed) for newest, indexed in found]
 
     @staticmethod
     def redactions(cursor: sqlite3.Cursor) -> int:
@@ -370,8 +367,8 @@ class SqliteRecorder(InOneOrder, OneByOne, SQLiteApplicationRecorder):
         self.datastore.close()
 
 
-def _number(row: tuple[Any, ...] | None) -> int:
-    return row[0] if row is not None and type(row[0]) is int else 0
+def _number(version: Any) -> int:
+    return version if type(version) is int else 0
 
 
 def opened(file: Path, *, writable: bool) -> SqliteRecorder:
