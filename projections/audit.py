@@ -5,18 +5,23 @@ one, and so is everything that a person, an agent, a hook or the system did mean
 """
 
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import groupby
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from domain.actors import SYSTEM, Actor
 from domain.errors import LogosphereError
 from domain.events import DraftEmitted, MindInvoked, RunStarted, SessionForked, Source, ThoughtAdded
 from domain.ids import CommandId, SessionId
 from domain.log import Log
-from domain.recorded import Recorded, Segment
+from domain.recorded import Look, Recorded, Segment
+from domain.rounds import Looking, together
+from domain.server_errors import StoreIsUnreachable
 from projections.deeds import Book, Deed, branch, vectors
+
+T = TypeVar("T")
 
 VERBS = {
     "session.started": "new",
@@ -184,7 +189,7 @@ class Audit:
         branches = deque(self._branches(wanted))
         rows: deque[Intervention] = deque()
         for wish in self._wishes(start):
-            while branches and _time(branches[0]) < _time(wish[0]):
+            while branches and _time(branches[0][0]) < _time(wish[0]):
                 rows.append(self._off(book, branches.popleft()))
             for row in _interventions(book, wish):
                 if wanted.covers(row.version) and wanted.takes(row.actor, row.kinds):
@@ -196,7 +201,7 @@ class Audit:
             if wanted.is_over(wish[-1].version) and not rows and not branches:
                 return
         book.close()
-        rows += [self._off(book, recorded) for recorded in branches]
+        rows += [self._off(book, begun) for begun in branches]
         yield from (_finished(book, row) for row in rows)
 
     def newest(self, count: int, wanted: Wanted = Wanted()) -> list[Intervention]:
@@ -252,40 +257,56 @@ class Audit:
         """When the moment of a version was over: it lasts until the next event."""
         return _ALWAYS if version is None else self._time(version + 1) or _ALWAYS
 
-    def _branches(self, wanted: Wanted) -> list[Recorded]:
-        """The first events of the branches that were made off this history while it was this one.
+    def _branches(self, wanted: Wanted) -> list[list[Recorded]]:
+        """How the branches began that were made off this history while it was this one.
 
         A branch off an ancestor counts if it was made before the way to this session parted, and
         at a moment that this session sees.
         """
+        if "session.forked" not in (wanted.kinds or KINDS):
+            return []
         over: dict[SessionId, Time] = {}
         for stream, after, upto in self._path():
             ends = [end for end in (upto, self._upto) if end is not None]
             if self._upto is None or after < self._upto:
                 over[stream] = self._over(min(ends, default=None))
+        low, high = self._span(wanted)
+
+        def begun(name: SessionId, after: int) -> Looking[list[Recorded]]:
+            """The first events of a branch, if it is one that is asked for."""
+            first = yield Look(Segment(name, after, after + 1))
+            if first is None or not acts(wanted.by, first.actor):
+                return []
+            if not low < _time(first) < min(high, over.get(self._parent(first), low)):
+                return []
+            second = yield Look(Segment(name, after + 1, after + 2))
+            return [r for r in (first, second) if r is not None and r.command == first.command]
+
+        names = [name for name in self._log.relatives(self._session) if name not in over]
+        asking = [partial(begun, *left) for left in self._left(names)]
+        found = [wish for wish in _readable(self._log, asking) if wish]
+        return sorted(found, key=lambda wish: _time(wish[0]))
+
+    def _span(self, wanted: Wanted) -> tuple[Time, Time]:
+        """Behind and before what a branch that is wanted was made."""
         low, high = self._time(wanted.after) or (0, 0), self._over(wanted.until)
         if wanted.since_at is not None:
             low = max(low, (wanted.since_at, _ALWAYS[0]))
         if wanted.until_at is not None:
             high = min(high, (wanted.until_at, _ALWAYS[0]))
-        found = []
-        for name in self._log.relatives(self._session):
-            if name in over or "session.forked" not in (wanted.kinds or KINDS):
-                continue
-            with suppress(LogosphereError):  # damage elsewhere is told by whoever reads there
-                first = self._branch(name)
-                if first is None or not acts(wanted.by, first.actor):
-                    continue
-                if low < _time(first) < min(high, over.get(self._parent(first), low)):
-                    found.append(first)
-        return sorted(found, key=_time)
+        return low, high
 
-    def _branch(self, name: SessionId) -> Recorded | None:
-        """The first event of a session, if it branched off a moment that is visible here."""
-        own, *above = self._log.path(name)
-        if not above or _holder(self._path(), own.after) != above[0].stream:
-            return None
-        return next(iter(self._log.read(name, after=own.after, page=1)), None)
+    def _left(self, names: Sequence[SessionId]) -> list[tuple[SessionId, int]]:
+        """Those that branched off a moment that is visible here, and its versions."""
+        found = []
+        with suppress(LogosphereError):  # met again below
+            self._log.paths(names)
+        for name in names:
+            with suppress(LogosphereError):  # damage elsewhere is told by whoever reads there
+                own, *above = self._log.path(name)
+                if above and _holder(self._path(), own.after) == above[0].stream:
+                    found.append((name, own.after))
+        return found
 
     def _parent(self, first: Recorded) -> SessionId:
         """From where a branch was made: the session that was named, if the moment is one of its.
@@ -300,16 +321,27 @@ class Audit:
                 return named
         return holder
 
-    def _off(self, book: Book, first: Recorded) -> Intervention:
+    def _off(self, book: Book, wish: Sequence[Recorded]) -> Intervention:
         """A branch that others made."""
+        first = wish[0]
         if isinstance(first.event, SessionForked):
             book.enter(first, branch(first, first.event))
-        events = self._log.read(first.session, after=first.version - 1, page=2)
-        wish = [r for r, _ in zip(events, range(2), strict=False) if r.command == first.command]
         return _row(book, command_of(wish, ""), first.version, first.actor, [first])
 
     def _path(self) -> tuple[Segment, ...]:
         return self._log.path(self._session)
+
+
+def _readable(log: Log, asking: Sequence[Callable[[], Looking[T]]]) -> Iterator[T]:
+    """What comes of each that meets nothing damaged."""
+    try:
+        yield from together([ask() for ask in asking], log.newest_of)
+    except StoreIsUnreachable:
+        raise
+    except LogosphereError:
+        for ask in asking:
+            with suppress(LogosphereError):  # as in Audit._left
+                yield from together([ask()], log.newest_of)
 
 
 def _interventions(book: Book, wish: tuple[Recorded, ...]) -> list[Intervention]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from commands.eventlog.recorder import HIGHEST, Recorder
 from commands.eventlog.wire import EventMapper, Row
-from domain.errors import NoSuchSession, StoreIsDamaged
+from domain.errors import LogosphereError, NoSuchSession, StoreIsDamaged
 from domain.events import SessionForked
 from domain.ids import SessionId
 from domain.recorded import Draw, Segment
@@ -92,7 +92,10 @@ class Lineage:
         while wanted:
             with self._recorder.reading() as cursor:
                 found = self._recorder.births(cursor, sorted(wanted))
-            births = {SessionId(one[0][0]): born(self._mapper, *one) for one in found}
+            births = dict[SessionId, Birth]()
+            for one in found:
+                with suppress(LogosphereError):  # said by whoever asks for that one
+                    births[SessionId(one[0][0])] = born(self._mapper, *one)
             self._births |= births
             parents = {birth.parent for birth in births.values() if birth.parent is not None}
             wanted = parents - self._births.keys()
