@@ -129,6 +129,7 @@ def table(
     *,
     cut: Sequence[str] | None = None,
     spare: Sequence[str] = (),
+    wrapped: bool = False,
 ) -> None:
     """Print columns; where a terminal is too narrow for them, each row as a paragraph.
 
@@ -138,6 +139,7 @@ def table(
         cut: names of columns with texts that may be cut, the widest first; by default the last.
             Numbers and names are never cut.
         spare: names of columns that are left out, in this order, where that does not do.
+        wrapped: whether a text in the last column goes on below itself, rather than being cut.
     """
     if not rows:
         return
@@ -146,6 +148,7 @@ def table(
         [header, *rows],
         [number for number, name in enumerate(header) if name in texts],
         [header.index(name) for name in spare if name in header],
+        wrapped=wrapped,
     )
     if lines is not None:
         answer(shade(lines[0], "faint"))
@@ -154,7 +157,11 @@ def table(
 
 
 def columns(
-    rows: Sequence[Sequence[str]], cut: Collection[int], spare: Iterable[int] = ()
+    rows: Sequence[Sequence[str]],
+    cut: Collection[int],
+    spare: Iterable[int] = (),
+    *,
+    wrapped: bool = False,
 ) -> list[str] | None:
     """Lines with the cells below each other; whole where nobody looks, else fit for the terminal.
 
@@ -162,6 +169,7 @@ def columns(
         rows: the cells, at least one row.
         cut: numbers of columns that may be cut, the widest first.
         spare: numbers of columns that are left out, in this order, where that does not do.
+        wrapped: whether a text in the last column goes on below itself, rather than being cut.
 
     Returns:
         None if the terminal is too narrow all the same.
@@ -178,8 +186,19 @@ def columns(
         sizes = fitted([widths[column] for column in shown], room, texts)
         if sizes is not None:
             picked = [[row[column] for column in shown] for row in cells]
-            return [_side_by_side(map(shortened, row, sizes), sizes) for row in picked]
+            below = [_goes_on(row, sizes[-1]) if wrapped else [row] for row in picked]
+            lines = (line for several in below for line in several)
+            return [_side_by_side(map(shortened, line, sizes), sizes) for line in lines]
     return None
+
+
+def _goes_on(row: Sequence[str], room: int) -> list[Sequence[str]]:
+    """A row, and below it what has no room in its last column."""
+    if len(row[-1]) <= room:
+        return [row]
+    first, *more = textwrap.wrap(row[-1], room, break_on_hyphens=False)
+    nothing = [""] * (len(row) - 1)
+    return [[*row[:-1], first], *([*nothing, text] for text in more)]
 
 
 def fitted(widths: Sequence[int], room: int, cut: Collection[int]) -> list[int] | None:

@@ -242,7 +242,8 @@ def doctor(store: StoreOption = None, json: JsonFlag = False) -> None:
         out.as_json([check._asdict() for check in checks])
     else:
         marks = {True: "ok", False: "BAD", None: "–"}
-        out.table([(c.what, marks[c.well], c.sentence) for c in checks], ("what", "", "found"))
+        rows = [(check.what, marks[check.well], check.sentence) for check in checks]
+        out.table(rows, ("what", "", "found"), wrapped=True)
     if any(check.well is False for check in checks):
         raise Broken("Something is not in order: see above.")
 

@@ -48,6 +48,19 @@ def test_nothing_is_cut_where_nobody_looks(capsys: pytest.CaptureFixture[str]) -
     assert capsys.readouterr().out.count(WORDS) == 2
 
 
+def test_a_last_column_that_is_not_cut_goes_on_below_itself(looked_at: Looked) -> None:
+    """Every word of it is there, and beside it nothing."""
+    rows = [("412", "main", WORDS), ("7", "payments", "no")]
+    lines = looked_at(lambda: out.table(rows, NAMES[:3], wrapped=True), 60)
+    column = lines[1].index("It is")
+    assert [line[:column].split() for line in lines[1:]] == [
+        ["412", "main"],
+        *([], []),
+        ["7", "payments"],
+    ]
+    assert " ".join(line[column:] for line in lines[1:]) == f"{WORDS} no"
+
+
 def test_what_can_be_spared_makes_room_for_texts(looked_at: Looked) -> None:
     """Where texts would be cut to nothing a column is left out, and not one more than that."""
     spare = ("event", "effect")
@@ -94,6 +107,8 @@ def test_verbs_keep_to_the_terminal(
         lines = asked(*words.split())
         assert len(lines) > 2
         assert not [line for line in lines if len(line) > 80], words
+    checks = asked("doctor")
+    assert not [line for line in checks if len(line) > 80 or line.endswith("…")]
     sessions = asked("sessions")
     assert not [line for line in sessions if len(line) > 80]
     assert sessions[0].split()[-2:] == ["active", "title"]
