@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from commands.eventlog.chain import HASH_LENGTH, link
 from commands.eventlog.footing import Footing, each, footings, is_row, tolerant
-from commands.eventlog.recorder import Recorder, Tally
+from commands.eventlog.recorder import HIGHEST, Recorder, Tally
 from commands.eventlog.wire import EventMapper, Row, original
 from domain.errors import LogosphereError
 from domain.events import EventRedacted
@@ -56,7 +56,7 @@ def verify_streams(
             for stream, footing in zip(some, found, strict=True)
         ]
         for pack in _packs(list(zip(chains, tallies, strict=True))):
-            parts = [(chain.stream, 0, tally.newest) for chain, tally in pack if tally]
+            parts = [(chain.stream, 0, HIGHEST) for chain, tally in pack if tally]
             pages = iter(each(recorder, partial(recorder.rows_of, limit=PAGE), parts))
             for chain, tally in pack:
                 yield chain.verdict(tally, next(pages) if tally else None)
@@ -147,9 +147,12 @@ class _Chain:
             tally: how many there are; None where that can't be read.
             page: the first of them; None where they can't be read together.
         """
+        counted = 0
         for row in self._rows(tally, page):
             self.check(row)
-        self._check_index(tally)
+            is_later = tally is not None and type(row[1]) is int and row[1] > tally.newest
+            counted += not is_later  # somebody writes meanwhile
+        self._check_index(tally, counted)
         return self.closed()
 
     def check(self, row: Row) -> None:
@@ -255,10 +258,10 @@ class _Chain:
             self._find(version, _ANOTHER.format(version, kind))
         return fork.at_version + 1, fork.parent_hash
 
-    def _check_index(self, tally: Tally | None) -> None:
+    def _check_index(self, tally: Tally | None, count: int) -> None:
         """The index that looks events up by kind must know just as many."""
-        if tally is None or tally.indexed != self._count + len(self._unreadable):
-            known = f"knows {tally.indexed} of {self._count} events" if tally else "can't be read"
+        if tally is None or tally.indexed != count + len(self._unreadable):
+            known = f"knows {tally.indexed} of {count} events" if tally else "can't be read"
             self._find(0, f"the index by kind {known}: export what is whole, or use a backup")
 
     def _rows(self, tally: Tally | None, page: list[Row] | None) -> Iterator[Row]:
@@ -267,10 +270,11 @@ class _Chain:
         if newest is None:
             self._find(0, "its events can't even be counted")
             newest = 0
-        after, rows = 0, page
-        while after < newest:
+        after, rows, is_full = 0, page, False
+        while after < newest or is_full:  # what says that something was redacted may have come
             if rows is None:
-                rows = tolerant(lambda: self._page(after, PAGE, newest))  # noqa: B023 — at once
+                rows = tolerant(lambda: self._page(after, PAGE))  # noqa: B023 — called at once
+            is_full = rows is not None and len(rows) == PAGE
             if rows:
                 yield from rows
                 versions = [row[1] for row in rows if type(row[1]) is int]
@@ -290,13 +294,13 @@ class _Chain:
 
     def _one_by_one(self, first: int, last: int) -> Iterator[Row]:
         for version in range(first, last + 1):
-            rows = tolerant(lambda: self._page(version - 1, 1, version))  # noqa: B023 — at once
+            rows = tolerant(lambda: self._page(version - 1, 1, version))  # noqa: B023 — as above
             if rows is None:
                 self._unreadable.add(version)
                 self._find(version, f"event {version} can't be read from the file")
             else:
                 yield from rows
 
-    def _page(self, after: int, limit: int, upto: int) -> list[Row]:
+    def _page(self, after: int, limit: int, upto: int = HIGHEST) -> list[Row]:
         with self._recorder.reading() as cursor:
             return self._recorder.rows(cursor, self.stream, after, upto, limit)

@@ -31,6 +31,8 @@ class Wire:
         self._ended = False
         self.lost = 0
         """How often something was."""
+        self.answered = 0
+        """How often the server came to the end of an answer: each is a round trip."""
 
     def __enter__(self) -> Self:
         self._listener = socket.create_server(("127.0.0.1", 0))
@@ -98,14 +100,15 @@ class Wire:
         _close(server)
 
     def _answer(self, server: socket.socket, client: socket.socket, doomed: list[Loss]) -> None:
-        swallowed = b""
+        last = b""
         with suppress(OSError):
             while (data := server.recv(1 << 16)) and not self._ended:
+                last = (last + data)[-6:]
+                is_end = last[:5] == _READY
+                self.answered += is_end
                 if not doomed:
                     client.sendall(data)
-                    continue
-                swallowed = (swallowed + data)[-6:]
-                if swallowed[:5] == _READY:
+                elif is_end:
                     self._cut(doomed[0], server, client)
         _close(client)
 

@@ -18,12 +18,22 @@ from commands.eventlog import EventLog
 from commands.eventlog.patience import impatient
 from commands.eventlog.place import Place, place_of
 from commands.eventlog.postgres import connections
-from domain.errors import LogosphereError, LostRace, NoStore
+from commands.forks import fork_session
+from domain.errors import LogosphereError, LostRace, NoStore, SessionExists
 from domain.events import ThoughtAdded
 from domain.ids import SessionId
 from domain.recorded import BEGINNING, Draw
 from domain.server_errors import StoreIsUnreachable, WriteInDoubt
-from tests.commands.eventlog.stores import MAIN, begin, draw, grow, pool, started, thought
+from tests.commands.eventlog.stores import (
+    MAIN,
+    StillWorld,
+    begin,
+    draw,
+    grow,
+    pool,
+    started,
+    thought,
+)
 from tests.postgres.pair import Pair
 from tests.postgres.servers import NEWEST, Server
 from tests.stores.places import Site, stored, whole
@@ -228,14 +238,38 @@ def test_a_decision_at_a_server_that_goes_away(own_postgres: Server, *, comes_ba
         assert pool(log, MAIN) == ["decided"]
 
 
-@pytest.mark.slow
-def test_a_beginning_that_nobody_acknowledged(served: Site) -> None:
-    """A session that began has begun."""
-    with wired(served) as (wire, log):
-        wire.lose("COMMIT\0")
+@pytest.mark.parametrize("what", ["message", "answer"])
+def test_a_beginning_that_nobody_acknowledged(served: Site, what: str) -> None:
+    """A session that began has begun, and so has a branch, whether that arrived or not."""
+    with wired(served, losses=2) as (wire, log):
+        wire.lose(".append(", what)  # type: ignore[arg-type]  # one of the two
         head = log.begin(OTHER, BEGINNING, draw(started(), thought("x")))
         assert log.head(OTHER) == head
         assert pool(log, OTHER) == ["x"]
+        wire.lose(".append(", what)  # type: ignore[arg-type]  # as above
+        head = fork_session(log, OTHER, 2, SessionId("branch"), StillWorld())
+        assert log.head(SessionId("branch")) == head
+    once(served)
+
+
+def test_a_beginning_that_somebody_else_had_first(served: Site) -> None:
+    """What was never heard of is not taken for one's own because the name is there."""
+    with wired(served) as (wire, log):
+        other = served.open()
+        wire.lose(".append(", "message", lambda: begin(other, OTHER, events=2))
+        with pytest.raises(SessionExists):
+            log.begin(OTHER, BEGINNING, draw(started(), thought("mine"), wish=1))
+        assert pool(log, OTHER) == ["t2"]
+    once(served)
+
+
+@pytest.mark.slow
+def test_a_beginning_that_is_provided_for_and_not_acknowledged(served: Site) -> None:
+    """The same where nobody else could write meanwhile."""
+    with wired(served) as (wire, log):
+        wire.lose("COMMIT\0")
+        head = log.begin(OTHER, BEGINNING, draw(started(), thought("x")), provided=log.sessions)
+        assert log.head(OTHER) == head
     once(served)
 
 

@@ -9,6 +9,7 @@ import pytest
 from commands.eventlog import EventLog
 from commands.eventlog.log import SNAPSHOT_FILE
 from commands.eventlog.snapshots import EVERY
+from commands.eventlog.verify import PAGE
 from domain.errors import NothingChanges
 from tests.commands.eventlog.stores import MAIN, begin, branch, draw, grow, pool, thought
 from tests.stores.places import Site, stored, whole
@@ -93,6 +94,22 @@ class Machine:
             for file in self.log.place.home.rglob("*")
             if file.is_file() and not file.name.endswith("-shm")
         )
+
+
+@pytest.mark.parametrize("how", ["grown", "redacted"])
+@pytest.mark.parametrize("events", [6, PAGE])
+def test_who_writes_while_all_is_proved(log: EventLog, site: Site, how: str, events: int) -> None:
+    """What comes between the counting of a stream and the reading of it is no finding."""
+    begin(log, "long", events=PAGE + 1)
+    begin(log, events=events)
+    verdicts = log.verify()
+    assert next(verdicts).findings == ()  # all have been counted, and this one alone was read
+    other = site.open()
+    if how == "grown":
+        grow(other, MAIN, 2)
+    else:
+        other.redact({MAIN: [2, 5]}, "a secret", draw(wish=1 << 70))
+    assert [(v.session, v.events, v.findings) for v in verdicts] == [(MAIN, events + 2, ())]
 
 
 def test_what_was_redacted_is_gone(log: EventLog, site: Site) -> None:

@@ -5,6 +5,7 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -133,6 +134,28 @@ def test_a_name_is_given_once(log: EventLog) -> None:
         with pytest.raises(SessionExists):
             branch(log, MAIN, version, FORK)
     assert stored(log) == before
+
+
+def test_one_of_two_begins(each: Site) -> None:
+    """Of two who begin under the same name, wherever, one is told that the name is taken."""
+    log = each.create()
+    family(log)
+    both = (log, each.open())
+    gate = threading.Barrier(2)
+
+    def begins(number: int) -> list[str]:
+        begun = []
+        for child in map(str, range(8)):
+            gate.wait(LONG)
+            with suppress(SessionExists):
+                branch(both[number], MAIN, 2 + number, f"child{child}")
+                begun.append(child)
+        return begun
+
+    with ThreadPoolExecutor(2) as threads:
+        one, two = threads.map(begins, (0, 1))
+    assert sorted(one + two) == list(map(str, range(8)))
+    whole(log)
 
 
 def test_one_of_two_is_first(log: EventLog, site: Site) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import msgpack
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from commands.eventlog import EventLog
 from commands.eventlog.proof import PROVED_FILE, Proof
 from commands.eventlog.sqlite.recorder import SqliteRecorder
+from commands.eventlog.verify import PAGE, verify_streams
 from commands.eventlog.wire import EventMapper, Row
 from domain.errors import StoreIsDamaged
 from domain.events import EventRedacted
@@ -321,6 +323,31 @@ def test_the_work_grows_with_what_is_new_alone(tmp_path: Path, old: int) -> None
     assert sum(verdict.events for verdict in verdicts) == 20 + 10 + 1 + 3
     assert [f for verdict in verdicts for f in verdict.findings] == []
     assert Counting.read <= 34 + 20
+
+
+class Holding(SqliteRecorder):
+    """Notes how many rows are held together."""
+
+    most = 0
+
+    def rows_of(self, *args: Any, **more: Any) -> list[list[Row]]:
+        """As ever."""
+        found = super().rows_of(*args, **more)
+        Holding.most = max(Holding.most, sum(map(len, found)))
+        return found
+
+
+def test_no_more_rows_are_held_than_of_a_page(tmp_path: Path) -> None:
+    """However many streams there are, and however long one is."""
+    with EventLog.create(tmp_path) as log:
+        for number in range(40):
+            begin(log, f"s{number}", events=2 * PAGE + 1 if number == 7 else 30)
+        names = log.sessions()
+    with closing(Holding(tmp_path / "log.db")) as recorder:
+        verdicts = list(verify_streams(recorder, EventMapper(), names))
+    assert [verdict.session for verdict in verdicts] == names
+    assert sum(verdict.events for verdict in verdicts) == 39 * 30 + 2 * PAGE + 1
+    assert PAGE - 30 < Holding.most <= PAGE
 
 
 TAMPERED: dict[str, str] = {
