@@ -8,16 +8,15 @@ no history is on two servers. Positions are those of a cell, and there is no ord
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
-from contextvars import copy_context
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 from zlib import crc32
 
 from eventsourcing.persistence import StoredEvent
 
 from commands.eventlog.place import Address
+from commands.eventlog.postgres.cursors import Cursors
 from commands.eventlog.postgres.directory import HOME, Cell, cells_of
 from commands.eventlog.postgres.recorder import PostgresRecorder
 from commands.eventlog.postgres.routes import Routes
@@ -61,20 +60,6 @@ def _is_whole(home: PostgresRecorder) -> None:
         raise BadPlace(home.where, why)
 
 
-class _Cursors(NamedTuple):
-    """One cursor for each cell that is asked, or the only one that may be written."""
-
-    owner: "Cells"
-    stack: ExitStack
-    by_cell: dict[str, Cursor]
-    written: str | None
-
-    def of(self, cell: str) -> Cursor:
-        if cell not in self.by_cell:
-            self.by_cell[cell] = self.stack.enter_context(self.owner.asked(cell))
-        return self.by_cell[cell]
-
-
 class Cells(Routes):
     """A :class:`commands.eventlog.recorder.Recorder` over one server or several.
 
@@ -85,25 +70,25 @@ class Cells(Routes):
     # contexts
 
     @contextmanager
-    def reading(self) -> Iterator[_Cursors]:
+    def reading(self) -> Iterator[Cursors]:
         """Cursors of whichever cells are asked."""
         with ExitStack() as stack:
-            yield _Cursors(self, stack, {}, None)
+            yield Cursors(self, stack, {}, None)
 
     @contextmanager
-    def unmoving(self, stream: str) -> Iterator[_Cursors]:
+    def unmoving(self, stream: str) -> Iterator[Cursors]:
         """As :meth:`reading`, and all of a stream's family is as of one moment."""
         cell = self._route(stream)
         with ExitStack() as stack:
             cursor = stack.enter_context(self.cell(cell).unmoving())
-            yield _Cursors(self, stack, {cell: cursor}, None)
+            yield Cursors(self, stack, {cell: cursor}, None)
 
     @contextmanager
-    def writing(self, stream: str, beside: str | None = None) -> Iterator[_Cursors]:
+    def writing(self, stream: str, beside: str | None = None) -> Iterator[Cursors]:
         """Hold the right to write in the cell of a stream; others are read meanwhile."""
         cell = self._writes_in(stream, beside)
         with self.cell(cell).writing() as cursor, ExitStack() as stack:
-            yield _Cursors(self, stack, {cell: cursor}, cell)
+            yield Cursors(self, stack, {cell: cursor}, cell)
 
     def _writes_in(self, stream: str, beside: str | None) -> str:
         if self.is_alone:  # where a name was taken meanwhile, home's guards say so
@@ -139,34 +124,32 @@ class Cells(Routes):
         with self.writing(str(stored_events[0].originator_id), beside) as cursor:
             self.insert_within(cursor, stored_events)
 
-    def insert_within(
-        self, cursor: _Cursors, stored_events: Sequence[StoredEvent]
-    ) -> Sequence[int]:
+    def insert_within(self, cursor: Cursors, stored_events: Sequence[StoredEvent]) -> Sequence[int]:
         """The same inside of :meth:`writing`."""
-        cell = _written(cursor)
+        cell = cursor.writes()
         for row in stored_events:
             if row.originator_version == 1 or row.topic == "session.forked":
                 self._reserved(str(row.originator_id), cell)
         return self.cell(cell).insert_within(cursor.of(cell), stored_events)
 
-    def insert_at(self, cursor: _Cursors, rows: Sequence[Row]) -> None:
+    def insert_at(self, cursor: Cursors, rows: Sequence[Row]) -> None:
         """Write rows at the positions that they bring along, above all that are there."""
-        cell = _written(cursor)
+        cell = cursor.writes()
         for row in rows:
             if row[1] == 1 or row[3] == "session.forked":
                 self._reserved(row[0], cell)
         self.cell(cell).insert_at(cursor.of(cell), rows)
 
     def insert_aliases(
-        self, cursor: _Cursors, aliases: Iterable[tuple[str, str, str | None]]
+        self, cursor: Cursors, aliases: Iterable[tuple[str, str, str | None]]
     ) -> None:
         """Note streams whose name here, or whose parent's, is another than they were born with."""
-        cell = _written(cursor)
+        cell = cursor.writes()
         self.cell(cell).insert_aliases(cursor.of(cell), aliases)
 
-    def replace_within(self, cursor: _Cursors, rows: Sequence[tuple[int, bytes]]) -> None:
+    def replace_within(self, cursor: Cursors, rows: Sequence[tuple[int, bytes]]) -> None:
         """Give rows, by position, another state inside of :meth:`writing`: for redactions alone."""
-        cell = _written(cursor)
+        cell = cursor.writes()
         self.cell(cell).replace_within(cursor.of(cell), rows)
 
     def forget(self, *, rewrite: bool) -> bool:
@@ -182,13 +165,13 @@ class Cells(Routes):
 
     # of one stream
 
-    def _of(self, cursor: _Cursors, stream: str) -> tuple[PostgresRecorder, Cursor]:
+    def _of(self, cursor: Cursors, stream: str) -> tuple[PostgresRecorder, Cursor]:
         cell = self._route(stream)
         return self.cell(cell), cursor.of(cell)
 
     def rows(
         self,
-        cursor: _Cursors,
+        cursor: Cursors,
         stream: str,
         after: int,
         upto: int,
@@ -201,12 +184,12 @@ class Cells(Routes):
         recorder, at = self._of(cursor, stream)
         return recorder.rows(at, stream, after, upto, limit, newest_first=newest_first, kinds=kinds)
 
-    def rows_at(self, cursor: _Cursors, stream: str, versions: Sequence[int]) -> list[Row]:
+    def rows_at(self, cursor: Cursors, stream: str, versions: Sequence[int]) -> list[Row]:
         """The rows of one stream at just these versions."""
         recorder, at = self._of(cursor, stream)
         return recorder.rows_at(at, stream, versions)
 
-    def birth(self, cursor: _Cursors, stream: str) -> Birth | None:
+    def birth(self, cursor: Cursors, stream: str) -> Birth | None:
         """How a stream began; None where it did not."""
         recorder, at = self._of(cursor, stream)
         found = recorder.birth(at, stream)
@@ -214,7 +197,7 @@ class Cells(Routes):
             return self.birth(cursor, stream)
         return found
 
-    def births(self, cursor: _Cursors, streams: Sequence[str]) -> list[Birth]:
+    def births(self, cursor: Cursors, streams: Sequence[str]) -> list[Birth]:
         """How these streams began, without those that did not."""
         return [
             birth
@@ -222,23 +205,23 @@ class Cells(Routes):
             for birth in self.cell(cell).births(cursor.of(cell), [streams[n] for n in some])
         ]
 
-    def newest_of(self, cursor: _Cursors, looks: Sequence[Look]) -> list[Row | None]:
+    def newest_of(self, cursor: Cursors, looks: Sequence[Look]) -> list[Row | None]:
         """What each look finds, if anything."""
         streams = [look.segment.stream for look in looks]
         return self._each(cursor, streams, looks, PostgresRecorder.newest_of)
 
-    def rows_of(self, cursor: _Cursors, parts: Sequence[Part], limit: int) -> list[list[Row]]:
+    def rows_of(self, cursor: Cursors, parts: Sequence[Part], limit: int) -> list[list[Row]]:
         """At most ``limit`` rows of each part."""
         ask = partial(PostgresRecorder.rows_of, limit=limit)
         return self._each(cursor, [part[0] for part in parts], parts, ask)
 
-    def tallies(self, cursor: _Cursors, streams: Sequence[str]) -> list[Tally]:
+    def tallies(self, cursor: Cursors, streams: Sequence[str]) -> list[Tally]:
         """How many rows there are of each of these streams."""
         return self._each(cursor, streams, streams, PostgresRecorder.tallies)
 
     def _each(
         self,
-        cursor: _Cursors,
+        cursor: Cursors,
         streams: Sequence[str],
         asked: Sequence[Q],
         ask: Callable[[PostgresRecorder, Cursor, Sequence[Q]], Sequence[A]],
@@ -257,21 +240,21 @@ class Cells(Routes):
             found.setdefault(routes[stream], []).append(number)
         return found
 
-    def newest_version(self, cursor: _Cursors, stream: str) -> int:
+    def newest_version(self, cursor: Cursors, stream: str) -> int:
         """The highest version of a stream; 0 if it has none."""
         recorder, at = self._of(cursor, stream)
         return recorder.newest_version(at, stream)
 
     # of all cells that are looked at
 
-    def streams(self, cursor: _Cursors, family: str | None = None) -> list[str]:
+    def streams(self, cursor: Cursors, family: str | None = None) -> list[str]:
         """All streams, or those of a family, in order of their beginnings, cell after cell."""
         found, silent = self._listed(cursor, family)
         for error in silent.values():
             raise error
         return found
 
-    def reached(self, cursor: _Cursors, family: str | None = None) -> tuple[list[str], list[Away]]:
+    def reached(self, cursor: Cursors, family: str | None = None) -> tuple[list[str], list[Away]]:
         """The same of the cells that answer, and what the directory knows of the others."""
         found, silent = self._listed(cursor, family)
         query = f"SELECT stream FROM {self._home.address.schema}.routes WHERE cell=%s ORDER BY 1"  # noqa: S608
@@ -283,7 +266,7 @@ class Cells(Routes):
         return found, away
 
     def _listed(
-        self, cursor: _Cursors, family: str | None
+        self, cursor: Cursors, family: str | None
     ) -> tuple[list[str], dict[str, StoreIsUnreachable]]:
         """The streams of all cells that answer, and what the others met with."""
         found: list[str] = []
@@ -294,40 +277,13 @@ class Cells(Routes):
         if not self.is_alone or self._home.has_cells:
             self._looked_at(anew=True)
         names = [name for name in self._looked_at() if name != HOME]
-        answers, silent = self._from_each(
-            cursor, names, lambda cell, its: cell.streams(its, family)
-        )
+        answers, silent = cursor.each(names, lambda cell, its: cell.streams(its, family))
         if self._only is not None:
             for error in silent.values():
                 raise error
         return found + [stream for some in answers for stream in some], silent
 
-    def _from_each(
-        self, cursor: _Cursors, names: Sequence[str], ask: Callable[[PostgresRecorder, Cursor], A]
-    ) -> tuple[list[A], dict[str, StoreIsUnreachable]]:
-        """What the cells that answer say, and what the others met with.
-
-        All are asked side by side, so that several that are silent are waited for once.
-        """
-
-        def asked(name: str) -> A:
-            held = cursor.by_cell.get(name)
-            if held is not None:
-                return ask(self.cell(name), held)
-            with self.asked(name) as its:
-                return ask(self.cell(name), its)
-
-        with ThreadPoolExecutor(max(len(names), 1)) as threads:
-            said = [(name, threads.submit(copy_context().run, asked, name)) for name in names]
-        answers, silent = list[A](), dict[str, StoreIsUnreachable]()
-        for name, answer in said:
-            try:
-                answers.append(answer.result())
-            except StoreIsUnreachable as error:
-                silent[name] = error
-        return answers, silent
-
-    def relatives(self, cursor: _Cursors, stream: str) -> list[str]:
+    def relatives(self, cursor: Cursors, stream: str) -> list[str]:
         """The sessions of a stream's cell."""
         recorder, at = self._of(cursor, stream)
         return recorder.streams(at, "session")
@@ -341,7 +297,7 @@ class Cells(Routes):
         """Those that are looked at, where the address names none."""
         return [] if self.is_alone or self._only is not None else self._looked_at(anew=True)
 
-    def born_as(self, cursor: _Cursors, name: str) -> list[str]:
+    def born_as(self, cursor: Cursors, name: str) -> list[str]:
         """The streams that were born with a name, the one that still has it first."""
         found = [
             stream
@@ -350,16 +306,16 @@ class Cells(Routes):
         ]
         return sorted(found, key=lambda stream: stream != name)
 
-    def aliases(self, cursor: _Cursors) -> list[tuple[str, str, str | None]]:
+    def aliases(self, cursor: Cursors) -> list[tuple[str, str, str | None]]:
         """All streams whose name, or whose parent's, is another here."""
         cells = self._looked_at()
         return [alias for name in cells for alias in self.cell(name).aliases(cursor.of(name))]
 
-    def redactions(self, cursor: _Cursors) -> int:
+    def redactions(self, cursor: Cursors) -> int:
         """How many events were redacted."""
         return sum(self.cell(name).redactions(cursor.of(name)) for name in self._looked_at())
 
-    def marks(self, cursor: _Cursors, stream: str | None = None) -> list[int]:
+    def marks(self, cursor: Cursors, stream: str | None = None) -> list[int]:
         """What every redaction changes: of the cell of a stream, or of each that answers."""
         if stream is not None:
             return [self._mark(cursor, self._route(stream))]
@@ -369,7 +325,7 @@ class Cells(Routes):
                 found.append(self._mark(cursor, name))
         return found
 
-    def _mark(self, cursor: _Cursors, cell: str) -> int:
+    def _mark(self, cursor: Cursors, cell: str) -> int:
         which = 0 if cell == HOME else 1 + crc32(cell.encode()) % (1 << 20)
         return which * MARKS + self.cell(cell).redactions(cursor.of(cell))
 
@@ -386,12 +342,12 @@ class Cells(Routes):
 
     # of one cell
 
-    def rows_by_position(self, cursor: _Cursors, after: int, limit: int) -> list[Row]:
+    def rows_by_position(self, cursor: Cursors, after: int, limit: int) -> list[Row]:
         """At most ``limit`` rows of the cell behind a position."""
         name = self._one()
         return self.cell(name).rows_by_position(cursor.of(name), after, limit)
 
-    def last(self, cursor: _Cursors) -> Row | None:
+    def last(self, cursor: Cursors) -> Row | None:
         """The newest row of the cell: nothing will ever appear below it."""
         name = self._one()
         return self.cell(name).last(cursor.of(name))
@@ -399,9 +355,3 @@ class Cells(Routes):
     def follow(self, log: Log, after: int, stop: threading.Event, told: Told) -> Iterator[Recorded]:
         """Events of the cell behind a position, then each new one soon after its commit."""
         return self.cell(self._one()).follow(log, after, stop, told)
-
-
-def _written(cursor: _Cursors) -> str:
-    if cursor.written is None:
-        raise TypeError("this cursor only reads")
-    return cursor.written
