@@ -10,8 +10,8 @@
     │   ├── NoSuchCluster, NotAThought, NoSuchArtifact
     │   ├── BadQuery, QueryStopped
     │   ├── SomeoneRuns, RunIsOver
-    │   ├── NoStore, NotAStore, StoreExists, StoreIsClosed, StoreOfAnotherLayout,
-    │   │   StoreIsReadOnly, BadBundle
+    │   ├── NoStore, NotAStore, StoreExists, StoreIsADirectory, StoreIsClosed,
+    │   │   StoreOfAnotherLayout, StoreIsReadOnly, BadBundle
     │   ├── NoNews
     │   ├── those of stores on servers: domain/server_errors.py
     │   └── those of agents, projects and roles: domain/agent_errors.py
@@ -292,6 +292,13 @@ class NotAStore(Refused):
 
     def __init__(self, where: str) -> None:
         super().__init__(f"{where!r} is not a Logosphere log: nothing was read or changed.")
+
+
+class StoreIsADirectory(Refused):
+    """A file was named as a store."""
+
+    def __init__(self, file: str) -> None:
+        super().__init__(f"{file!r} is a file: name a store's directory, the one with its log.db.")
 
 
 class StoreIsClosed(Refused):

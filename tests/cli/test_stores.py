@@ -114,7 +114,9 @@ def test_migrate_of_a_directory_has_nothing_to_do(mind: Mind, store: Path, tmp_p
         (("status", "--store", "nowhere"), "There is no store in 'nowhere'"),
         (("copy", "nowhere", "to"), "There is no store in 'nowhere'"),
         (("copy", "thinking", "thinking/."), "can't be copied to itself"),
-        (("copy", "thinking", "file"), "'file' can't be used"),
+        (("copy", "thinking", "file"), "'file' is a file: name a store's directory"),
+        (("status", "thinking/log.db"), "'thinking/log.db' is a file: name a store's directory"),
+        (("status", "--store", "file/x"), "There is no store in 'file/x'"),
         (("copy", "thinking", "postgresql://h/d?schema=Q"), "a schema is named with small letters"),
     ],
 )

@@ -18,7 +18,14 @@ from commands.eventlog import EventLog
 from commands.eventlog.place import place_of
 from commands.eventlog.postgres.connections import connect
 from commands.eventlog.status import why_closed
-from domain.errors import LogosphereError, NoStore, NotAStore, StoreExists, StoreIsReadOnly
+from domain.errors import (
+    LogosphereError,
+    NoStore,
+    NotAStore,
+    StoreExists,
+    StoreIsClosed,
+    StoreIsReadOnly,
+)
 from domain.server_errors import (
     BadPlace,
     MayNotMakeTables,
@@ -142,6 +149,17 @@ def test_a_store_that_is_opened_to_be_read(site: Site) -> None:
     with EventLog(site.place, writable=False) as reader:
         only_reads(reader)
     assert stored(log) == before
+
+
+def test_whoever_may_not_even_read(newest: Site) -> None:
+    """Is not told that reading works."""
+    schema = newest.place.address.schema
+    newest.create()
+    with as_role(newest, "SELECT") as guest, superuser(newest) as admin:
+        role = f"guest_{os.getpid()}"
+        admin.execute(f"REVOKE USAGE ON SCHEMA {schema} FROM {role}".encode())
+        with pytest.raises(StoreIsClosed, match=rf"can't be read \(.*{schema}\): ask its owner"):
+            EventLog(guest.place)
 
 
 def test_a_server_holds_whoever_only_reads_to_it(newest: Site) -> None:
@@ -274,6 +292,10 @@ def test_a_database_that_is_not_there(postgres: Server) -> None:
 def test_nobody_answers(postgres: Server) -> None:
     """A server that is not there, a database that is not, a role that is not: in a sentence."""
     url = postgres.url("nowhere")
+    nobody = place_of(postgres.url(user="nobody"))
+    with pytest.raises(StoreIsUnreachable) as closed:
+        EventLog(nobody)
+    assert closed.value.what == f'{str(nobody)!r} does not answer (role "nobody" does not exist)'
     for place in (
         place_of(f"postgresql://mind:{PASSWORD}@127.0.0.1:1/db"),
         place_of(url.replace("mind@", f"mind:{PASSWORD}@")),

@@ -81,8 +81,16 @@ def translated(error: BaseException, where: str) -> LogosphereError:
     if missing is not None:
         return NoSuchDatabase(where, missing)
     if is_lost(error):
-        return StoreIsUnreachable(where, why)
+        return StoreIsUnreachable(where, _reason(error))
     return StoreIsDamaged(f"{where!r} can't be read to the end ({why}): ask its server's log.")
+
+
+def _reason(error: BaseException) -> str:
+    """Why there is no connection; of one host without the host, which the address names already."""
+    told, *others = str(error).splitlines() or [""]
+    if not any(" failed: " in line for line in others):
+        told = told.rpartition(" failed: ")[2]
+    return told.removeprefix("FATAL:").strip()
 
 
 def _missing(error: BaseException) -> str | None:

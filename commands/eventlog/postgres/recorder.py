@@ -21,7 +21,7 @@ from commands.eventlog.postgres.layout import checked
 from commands.eventlog.postgres.rows import COLUMNS, Cursor, Patient, Rows
 from commands.eventlog.recorder import InOneOrder, Told
 from commands.eventlog.wire import Row
-from domain.errors import LogosphereError, StoreIsBusy, StoreIsReadOnly
+from domain.errors import LogosphereError, StoreIsBusy, StoreIsClosed, StoreIsReadOnly
 from domain.log import Log
 from domain.recorded import Recorded
 from domain.server_errors import StoreIsUnreachable, WriteInDoubt
@@ -71,6 +71,9 @@ class PostgresRecorder(InOneOrder, Rows):
         try:
             with self._connections.one() as connection:
                 self.facts = checked(connection, address, unfinished=unfinished)
+        except psycopg.errors.InsufficientPrivilege as error:
+            self.close()
+            raise StoreIsClosed(self.where, str(error).partition("\n")[0]) from error
         except psycopg.Error as error:
             self.close()
             raise translated(error, address.shown) from error

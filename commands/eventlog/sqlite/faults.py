@@ -2,12 +2,14 @@
 
 import errno
 import sqlite3
+from pathlib import Path
 
 from domain.errors import (
     Broken,
     LogosphereError,
     LostRace,
     NotAStore,
+    StoreIsADirectory,
     StoreIsBusy,
     StoreIsDamaged,
     StoreIsFull,
@@ -50,6 +52,8 @@ def translated(error: BaseException, where: str) -> LogosphereError:
             return StoreIsFull(where)
         if root.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
             return StoreIsReadOnly(where)
+        if isinstance(root, FileExistsError) and Path(where).is_file():
+            return StoreIsADirectory(where)
         return Broken(f"{where!r} can't be used: {root.strerror or root}.")
     if name.startswith("SQLITE_CONSTRAINT"):
         return LostRace(f"somebody else wrote to {where!r} first: {root}")

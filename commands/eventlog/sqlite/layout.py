@@ -17,6 +17,7 @@ from domain.errors import (
     NoStore,
     NotAStore,
     StoreExists,
+    StoreIsADirectory,
     StoreIsClosed,
     StoreOfAnotherLayout,
 )
@@ -177,7 +178,7 @@ def checked(path: Path) -> None:
     """Make sure that a file is a log of ours before anything reads it as one.
 
     Raises:
-        NotAStore, StoreOfAnotherLayout: it is something else.
+        NotAStore, StoreIsADirectory, StoreOfAnotherLayout: it is something else.
     """
     try:
         path.stat()
@@ -186,6 +187,9 @@ def checked(path: Path) -> None:
         if unfinished_of(path).exists():
             raise CopyIsUnfinished(str(path.parent)) from None
         raise NoStore(str(path.parent)) from None
+    except NotADirectoryError:
+        refusal = StoreIsADirectory if path.parent.is_file() else NoStore
+        raise refusal(str(path.parent)) from None
     except OSError as error:
         raise StoreIsClosed(str(path), error.strerror or str(error)) from error
     except sqlite3.OperationalError as error:
