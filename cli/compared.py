@@ -181,7 +181,7 @@ def _changes(pieces: "Sequence[Piece]") -> None:
         out.marked(piece.change, _cut(piece, first=n == 0, last=n == last))
         for n, piece in enumerate(pieces)
     )
-    out.answer("\n".join(f"        {line}".rstrip() for line in told.split("\n")))
+    out.answer(out.wrapped(told, indent=" " * 8))
 
 
 def _cut(piece: "Piece", *, first: bool, last: bool) -> str:

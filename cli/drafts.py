@@ -124,7 +124,7 @@ def diff(
     if json:
         out.as_json([piece._asdict() for piece in pieces])
         return
-    out.answer("".join(out.marked(piece.change, piece.text) for piece in pieces))
+    out.answer(out.wrapped("".join(out.marked(piece.change, piece.text) for piece in pieces)))
 
 
 def register(parent: typer.Typer) -> None:

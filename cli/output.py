@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 import textwrap
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -41,6 +42,9 @@ _VISIBLE |= {0x7F: 0x2421} | dict.fromkeys(range(128, 160), 65533)
 # and what would turn the reading direction around
 _VISIBLE |= dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)], 0xFFFD)
 _ESCAPED = {c: f"\\u{c:04x}" for c in _VISIBLE if c >= 0x7F}
+
+
+_SHADE = re.compile("\x1b\\[[0-9;]*m")
 
 
 def safe(text: str) -> str:
@@ -121,6 +125,26 @@ def marked(change: Literal["same", "removed", "added"], text: str) -> str:
     if change == "removed":
         return shade(text, "bad") if coloured() else f"[-{text}-]"
     return shade(text, "good") if coloured() else f"{{+{text}+}}"
+
+
+def wrapped(text: str, *, indent: str = "") -> str:
+    """A text with shades in it, indented, and broken between words where a terminal ends."""
+    room = width() - len(indent) if sys.stdout.isatty() else sys.maxsize
+    lines = (part for line in text.split("\n") for part in _broken(line, room))
+    return "\n".join(f"{indent}{line}".rstrip() for line in lines)
+
+
+def _broken(line: str, room: int) -> list[str]:
+    lines, taken = [""], 0
+    for word in re.findall(" *[^ ]+| +$", line):
+        wide = len(_SHADE.sub("", word))
+        if lines[-1] and taken + wide > room:
+            lines.append(word.lstrip(" "))
+            taken = len(_SHADE.sub("", lines[-1]))
+        else:
+            lines[-1] += word
+            taken += wide
+    return lines
 
 
 def table(

@@ -1,6 +1,7 @@
 """Living the past again: as a proof that nothing changed, or as a counterfactual: replay."""
 
 from collections.abc import Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -157,7 +158,7 @@ def _lived(
             mind_for=mind,
             gatherer=gatherer,
         )
-    with gentle_interrupt() as asked:
+    with closing(watcher), gentle_interrupt() as asked:
         return go_on(
             at.log,
             branch,

@@ -4,7 +4,7 @@ import signal as signals
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from types import FrameType
 from typing import Annotated
 
@@ -36,6 +36,7 @@ class Onlooker:
     def __init__(self, *, debug: bool = False, quiet: bool = False, stream: bool = False) -> None:
         self._debug, self._quiet, self._stream = debug, quiet, stream
         self._began = 0.0
+        self._waits = False
 
     def asked(self, request: Request) -> None:
         """The mind is about to be asked."""
@@ -49,6 +50,7 @@ class Onlooker:
             out.answer(out.shade("── prompt", "faint"))
             out.answer(out.safe(request.prompt))
         elif not self._quiet and not self._stream and sys.stderr.isatty():
+            self._waits = True
             sys.stderr.write(f"\r\033[Kiteration {request.iteration} …")
             sys.stderr.flush()
 
@@ -62,14 +64,21 @@ class Onlooker:
         """The reply is there, or will not come."""
         if self._stream:
             out.talk("")
-        elif sys.stderr.isatty() and not self._quiet:
-            sys.stderr.write("\r\033[K")
+        self.close()
         if self._debug and isinstance(reply, Reply):
             out.answer(out.shade(f"── reply of {reply.model}", "faint"))
             out.answer(out.safe(reply.text))
 
+    def close(self) -> None:
+        """The line that says what is waited for makes way for another one."""
+        if self._waits:
+            self._waits = False
+            sys.stderr.write("\r\033[K")
+            sys.stderr.flush()
+
     def waiting(self, failure: MindFailed, pause: float) -> None:
         """An attempt failed, and another one follows."""
+        self.close()
         if not self._quiet:
             out.talk(f"  ! {out.safe(failure.sentence)} Trying again in {pause:.0f} s.")
 
@@ -161,7 +170,7 @@ def _run(
     json: bool,
     hooks: list[str] | None,
 ) -> None:
-    with desk(store, session) as at, gentle_interrupt() as asked:
+    with desk(store, session) as at, closing(watcher), gentle_interrupt() as asked:
         at.only_now()
         before = at.state.version
         stopped = run_session(

@@ -147,23 +147,26 @@ def config(
     session: SessionOption = None,
     json: JsonFlag = False,
 ) -> None:
-    """Show the settings, or one of them alone; or change some.
+    """Show the settings, or one of them alone; or change some, which are shown then.
 
     Example: mind config --set model=openrouter:anthropic/claude-haiku-4.5        mind config model
     """
     if key is not None:
         Config.known(key)
+    changes = pairs(settings)
     with desk(store, session) as at:
-        values = configured(at, pairs(settings)).model_dump()
+        values = configured(at, changes).model_dump()
     if json:
         out.as_json(values if key is None else values[key])
         return
     if key is not None:
         out.answer(out.safe(_shown(values[key])))
         return
+    named = dict(changes) or values
     rows = [
         (name, _shown(value), Config.model_fields[name].description or "")
         for name, value in values.items()
+        if name in named
     ]
     out.table(rows, ("setting", "value", "meaning"), cut=("value", "meaning"))
 

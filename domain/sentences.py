@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 
-def count(number: int, noun: str) -> str:
-    """``3 drafts``."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def count(number: int, noun: str, nouns: str | None = None) -> str:
+    """``3 drafts``; where an s is not enough, of which ``nouns`` says the plural."""
+    return f"{number} {noun if number == 1 else nouns or f'{noun}s'}"
 
 
 def cost(usd: float, unknown: int) -> str:

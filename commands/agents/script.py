@@ -31,6 +31,7 @@ from commands.minds.failures import Asked
 from commands.minds.mind import MindFailed
 from commands.minds.script import failure, pieces
 from domain.errors import BadSetting
+from domain.sentences import count
 
 GONE = "session gone"
 
@@ -94,9 +95,10 @@ class ScriptModel:
     async def reply(self, shown: Shown, hear: Callable[[str], None]) -> Said:
         """Reply from the file, see :class:`commands.agents.model.Model`."""
         if shown.number > len(self.lines):
+            having = count(len(self.lines), "reply", "replies")
             raise MindFailed(
-                f"{self.name} holds {len(self.lines)} replies and has none for call"
-                f" {shown.number} of the model: add one.",
+                f"{self.name} holds {having} and has none for call {shown.number} of the model:"
+                " add one.",
                 retryable=False,
             )
         line = self.lines[shown.number - 1]

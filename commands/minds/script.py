@@ -24,6 +24,7 @@ from commands.minds import failures
 from commands.minds.mind import Listener, MindFailed, MindUnavailable, Reply, Request
 from domain.errors import BadSetting
 from domain.protocol.prompts import Dialect
+from domain.sentences import count
 
 FAILS = ("timeout", "connection", "half", "garbage")
 """The failures with a name; any HTTP status from 400 to 599 is one as well."""
@@ -62,9 +63,10 @@ class ScriptMind:
     def reply(self, request: Request, listener: Listener | None = None) -> Reply:
         """Answer from the file, see :class:`commands.minds.mind.Mind`."""
         if not 1 <= request.iteration <= len(self.lines):
+            having = count(len(self.lines), "reply", "replies")
             raise MindUnavailable(
-                f"{self.name} holds {len(self.lines)} replies and has none for iteration"
-                f" {request.iteration}: add one, or set another model (mind config --set model=…)."
+                f"{self.name} holds {having} and has none for iteration {request.iteration}:"
+                " add one, or set another model (mind config --set model=…)."
             )
         line = self.lines[request.iteration - 1]
         self.sleep(min(line.delay, request.timeout))

@@ -8,6 +8,8 @@ import pytest
 
 from cli import output as out
 from cli.main import build
+from cli.runs import Onlooker
+from commands.minds.mind import Request
 from tests.cli.conftest import Mind, lived
 
 WORDS = "It is the Sun as well, which is much heavier and yet so far away that it does little"
@@ -81,6 +83,29 @@ def test_a_row_without_room_becomes_a_paragraph(looked_at: Looked) -> None:
         f"   what  {WORDS[:30]}…",
         " effect  why",
     ]
+
+
+def test_a_text_with_shades_is_broken_between_words(
+    looked_at: Looked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What colours it takes no room, marks do, and its own lines stay."""
+    lines = looked_at(lambda: out.answer(out.wrapped(f"{WORDS}\n\nend", indent="  ")), 50)
+    assert lines == [f"  {WORDS[:48]}", f"  {WORDS[49:]}", "", "  end"]
+    monkeypatch.delenv("NO_COLOR")
+    coloured = looked_at(lambda: out.answer(out.wrapped(out.marked("added", WORDS))), 50)
+    assert coloured == [f"\x1b[32m{WORDS[:48]}", f"{WORDS[49:]}\x1b[0m"]
+
+
+def test_what_is_waited_for_makes_way(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A sentence begins on a line of its own, also where the mind could not answer at all."""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    watcher = Onlooker()
+    watcher.asked(Request("", (), "", 16, None, 0, 1.0, 7))
+    watcher.close()
+    watcher.close()
+    assert capsys.readouterr().err == "\r\x1b[Kiteration 7 …\r\x1b[K"
 
 
 def test_steps_that_show_what_is_part_of_what_stay(looked_at: Looked) -> None:

@@ -103,6 +103,15 @@ def test_a_setting_can_be_asked_alone(asked_within: Mind) -> None:
     assert "did you mean token_limit?" in asked_within("config", "token-limit").err
 
 
+def test_what_was_set_is_shown_and_no_other_setting(asked_within: Mind) -> None:
+    """The line that was asked for does not drown in thirty others."""
+    told = asked_within("config", "--set", "attempts=2", "--set", "budget_usd=0.5").out
+    assert [line.split()[:2] for line in told.splitlines()[1:]] == [
+        ["attempts", "2"],
+        ["budget_usd", "0.5"],
+    ]
+
+
 def test_help_is_a_verb_too(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

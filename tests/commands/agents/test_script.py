@@ -110,7 +110,7 @@ def test_a_long_wait_is_cancelled_at_once(scripts: Scripts) -> None:
 
 def test_a_script_that_is_over_says_so(scripts: Scripts) -> None:
     """The sentence says how many replies there are."""
-    assert "holds 1 replies" in scripts.plays({"text": "one"}, calls=1).breaks().sentence
+    assert "holds 1 reply and" in scripts.plays({"text": "one"}, calls=1).breaks().sentence
 
 
 @pytest.mark.parametrize(
