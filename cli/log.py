@@ -33,6 +33,10 @@ UntilOption = Annotated[
 ]
 
 
+NEWEST = 30
+"""How many events are shown unless somebody says."""
+
+
 class Match(NamedTuple):
     """Which events are asked for; all, unless something is said."""
 
@@ -51,8 +55,11 @@ class Match(NamedTuple):
 
 def log(
     count: Annotated[
-        int, typer.Option("--count", "-n", min=0, help="The newest so many; 0 for all.")
-    ] = 30,
+        int | None,
+        typer.Option(
+            "--count", "-n", min=0, help=f"The newest so many, {NEWEST} unless said; 0 for all."
+        ),
+    ] = None,
     kind: Annotated[
         list[str] | None, typer.Option("--kind", "-k", help="Only events of this kind.")
     ] = None,
@@ -80,7 +87,7 @@ def log(
     check_kinds(kind or (), EVENTS)
     if until is not None and follow:
         raise BadSetting("What is to come has no --until: leave out either that or --follow.")
-    match, shown = Match(kind or (), actor, grep), 0
+    match, shown, earlier = Match(kind or (), actor, grep), 0, False
     with (
         desk(store, session, any_stream=True) as whole,
         at_its_cell(whole) if follow else nullcontext(whole) as at,
@@ -91,7 +98,13 @@ def log(
         after = moment_here(at, since) if since is not None else 0
         ends = [head if at.version is None else at.version]
         ends += [moment_here(at, until)] if until is not None else []
-        shown = _list(_newest(at, match, count, after, min(ends)), json=json)
+        found = _newest(at, match, NEWEST + 1 if count is None else count, after, min(ends))
+        if count is None:
+            every = list(found)
+            found, earlier = iter(every[-NEWEST:]), len(every) > NEWEST
+        shown = _list(found, json=json)
+        if earlier:
+            out.talk(f"These are the newest {NEWEST}: -n 0 shows all.")
         if follow:
             sys.stdout.flush()
             _list(_coming(at, match, position, max(head, after)), json=json)

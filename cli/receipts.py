@@ -348,7 +348,8 @@ def _head(name: str, event: "Told | None", marks: Sequence[str]) -> None:
     told = list(marks)
     if event is not None:
         told += [f"event {event.version} of {event.session}", out.when(event.at), event.actor]
-    out.answer(out.shade(name, "strong") + out.shade(f"  {out.safe(', '.join(told))}", "faint"))
+    line = out.shade(name, "strong") + out.shade(f"  {out.safe(', '.join(told))}", "faint")
+    out.answer(out.wrapped(line))
 
 
 def _title(text: str) -> None:

@@ -184,7 +184,7 @@ def _warn(active: Iterable[Agent]) -> None:
 
 def _agent_row(row: AgentRow) -> tuple[str, ...]:
     state = f"{row.ended.how} ({row.ended.reason})" if row.ended is not None else row.state
-    cost = f"${row.cost_usd:.4f}" + ("+" if row.unknown_costs else "")
+    cost = f"${row.cost_usd:.4f}" + (" + ?" if row.unknown_costs else "")
     return row.agent, state, str(row.turns), cost, row.model
 
 

@@ -121,8 +121,8 @@ class DraftIsActive(Refused):
 
     def __init__(self, client: str, agent: str) -> None:
         super().__init__(
-            f"{agent!r} is drafted already by {client!r}: undraft it first (/undraft, or"
-            f" mind agent undraft -a {agent})."
+            f"{agent!r} is drafted already by {client!r}: undraft it first (mind agent"
+            f" undraft -a {agent})."
         )
 
 
@@ -131,8 +131,7 @@ class NoActiveDraft(Refused):
 
     def __init__(self, client: str) -> None:
         super().__init__(
-            f"Nobody is drafted by {client!r}: draft an agent first (/draft ROLE, or mind agent"
-            " draft ROLE)."
+            f"Nobody is drafted by {client!r}: draft an agent first (mind agent draft ROLE)."
         )
 
 

@@ -56,6 +56,7 @@ from domain.events import (
     ThoughtEmbedded,
     ToolUsed,
 )
+from domain.sentences import count
 from projections.agent_summaries import AGENT_SUMMARIES
 
 
@@ -234,7 +235,7 @@ _SUMMARY: dict[type[Event], Callable[[Any], str]] = {
         f"cluster {e.absorbed} into {e.cluster} (similarity {e.similarity:.2f})"
     ),
     ClusterSplit: lambda e: f"cluster {e.into} out of {e.cluster}: {_members(e.members)}",
-    ClusteringCalibrated: lambda e: f"on {e.count} of them, deviation {e.deviation:.3f}",
+    ClusteringCalibrated: lambda e: f"on {count(e.count, 'thought')}, deviation {e.deviation:.3f}",
     MindSignalled: lambda e: (
         e.signal + (f", {e.consecutive} in a row" if e.consecutive > 1 else "")
     ),

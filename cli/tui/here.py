@@ -12,8 +12,7 @@ _WORDS: tuple[tuple[str, str], ...] = (
     (r"\bmind config --set ", "/config "),
     (r"\bmind project create NAME\b", "/project new NAME"),
     (r"\bmind task create \S+ TITLE\b", "/task new TITLE"),
-    (r"\(/undraft, or mind agent undraft -a [^\s)]+\)", "(/undraft)"),
-    (r"\(/draft ROLE, or mind agent draft ROLE\)", "(/draft ROLE)"),
+    (r"\bmind agent undraft -a [^\s)]+", "/undraft"),
     (r"\bmind agent draft ROLE\b", "/draft ROLE"),
     (r"\bmind agent kill ", "/kill "),
 )

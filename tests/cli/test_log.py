@@ -57,6 +57,18 @@ def test_by_actor(told: Mind) -> None:
     assert "mind.invoked" in {e["kind"] for e in events(told, "--actor", "mind")}
 
 
+def test_what_is_left_out_is_said(told: Mind) -> None:
+    """Nobody takes the newest thirty for all there is; whoever says how many is told nothing."""
+    for number in range(25):
+        told("note", f"remark {number}")
+    newest = told("log")
+    assert newest.out.count("\n") == 30
+    assert newest.err == "These are the newest 30: -n 0 shows all.\n"
+    assert versions(told("log", "--json")) == versions(told("log", "--json", "-n", "30"))
+    for options in (("-n", "0"), ("-n", "30"), ("--kind", "draft.emitted")):
+        assert told("log", *options).err == ""
+
+
 def test_an_actor_who_never_acted(told: Mind) -> None:
     """Is refused, and those who did are named; one who had nothing to do with it is none found."""
     refused = told("log", "--actor", "user:zoe")

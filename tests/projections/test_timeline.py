@@ -53,7 +53,7 @@ LINES = {
     "cluster.formed": "cluster 3 of 17, 300, 70000 (similarity 0.15)",
     "cluster.merged": "cluster 3 into 2 (similarity 0.12)",
     "cluster.split": "cluster 4 out of 2: 17, 300, 70000",
-    "clustering.calibrated": "on 96 of them, deviation 0.092",
+    "clustering.calibrated": "on 96 thoughts, deviation 0.092",
     "mind.signalled": "silence, 2 in a row",
     "signal.changed": "reviewing, “on the train” (Sat 10:30)",
     "note.added": "The same thought three times. (about 17, 70000)",

@@ -103,7 +103,7 @@ def _usable(target: Path, store: Path, *, force: bool, file: bool) -> Path:
     with in_our_words(target):
         if not os.path.lexists(place):
             return place
-        if not (place.is_file() if file else place.is_dir()) or (file and not force):
+        if not (place.is_file() if file else place.is_dir()):
             raise Refused(f"{name!r} is there already: choose another name.")
         if not file and Path.cwd().is_relative_to(place):
             raise Refused(f"{name!r} is where you are: choose a directory that is not there yet.")

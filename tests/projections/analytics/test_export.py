@@ -160,7 +160,7 @@ def test_one_table_in_one_file(store: Store, tmp_path: Path) -> None:
     done = export_arrow(store.log, store.home, file, tables=["messages"])
     assert (done.files, done.rows) == (1, {"messages": 1})
     assert _arrow(file)["text"].to_pylist() == [NASTY]
-    with pytest.raises(Refused, match="there already"):
+    with pytest.raises(Refused, match=r"replace it \(--force\)"):
         export_arrow(store.log, store.home, file, tables=["drafts"])
     export_arrow(store.log, store.home, file, tables=["drafts"], force=True)
     assert _arrow(file).num_rows == 4 - 1
