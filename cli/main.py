@@ -58,9 +58,14 @@ NOUNS = {
     "roles": ("role",),
     "mcp_verb": ("mcp",),
 }
-"""Which file of this room holds which verbs, in the order of the help."""
+"""Which file of this room holds which verbs, in the order of the reference."""
 
 HELP = "Long dialogues with language models, kept as an append-only log: draft, accept, fork."
+
+NEXT = (
+    'Begin with: mind init ./thinking "Why are there two tides a day?", then mind run and mind'
+    " accept. mind help VERB says all about a verb."
+)
 
 
 def build(verb: str | None = None) -> typer.Typer:
@@ -69,6 +74,7 @@ def build(verb: str | None = None) -> typer.Typer:
         name="mind",
         cls=Verbs,
         help=HELP,
+        epilog=NEXT,
         no_args_is_help=True,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,

@@ -147,7 +147,7 @@ def config(
     session: SessionOption = None,
     json: JsonFlag = False,
 ) -> None:
-    """Show the settings, or one of them alone; or change some, which are shown then.
+    """Show the settings, or one of them alone; or change some.
 
     Example: mind config --set model=openrouter:anthropic/claude-haiku-4.5        mind config model
     """

@@ -1,4 +1,4 @@
-"""What was typed and can't be taken: said in a sentence, with what is allowed."""
+"""What can be typed, in chapters; and what can't be taken, in a sentence with what is allowed."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +15,41 @@ _NUMBERS = (*_WHOLE, "float_parsing", "finite_number")
 _TOO_FAR = ("greater_than", "greater_than_equal", "less_than", "less_than_equal")
 
 
+CHAPTERS = {
+    "Stores and sessions": ("init", "open", "new", "sessions", "switch", "status"),
+    "The dialogue": ("message", "run", "step", "drafts", "accept", "history", "prune"),
+    "You and the mind": ("signal", "think", "thoughts", "embed", "cluster", "why", "note"),
+    "What was said before": (
+        *("start", "search", "context", "dashboard"),
+        *("artifact", "effort", "fact", "event"),
+    ),
+    "The past": ("log", "show", "at", "prompt", "audit"),
+    "Branches": ("fork", "label", "rename", "archive", "diff", "bisect", "pick", "replay"),
+    "The history as a database": ("query", "report", "rebuild", "analyse"),
+    "Proof, and what may leave": ("verify", "head", "redact", "export", "import"),
+    "Stores on servers": ("store", "work"),
+    "The terminal app, and other programs": ("chat", "serve", "mcp"),
+    "Agents": ("project", "task", "role", "agent"),
+    "Settings and minds": ("config", "model", "doctor"),
+}
+"""All verbs as the help shows them: fifty in one list would be found by nobody."""
+
+
 class Verbs(TyperGroup):
     """The verbs, which say in a sentence what one of their options does not take."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Chapter by chapter, aligned with each other."""
+        widest = max(map(len, self.commands))
+        for chapter, verbs in CHAPTERS.items():
+            rows = [
+                (verb.ljust(widest), command.get_short_help_str(formatter.width - 6 - widest))
+                for verb in verbs
+                if (command := self.get_command(ctx, verb)) is not None
+            ]
+            if rows:
+                with formatter.section(chapter):
+                    formatter.write_dl(rows)
 
     def invoke(self, ctx: Any) -> Any:
         """As any group does it."""

@@ -1,5 +1,6 @@
 """What holds for all commands."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from typer.main import get_command
 
 from cli import output as out
 from cli.main import NOUNS, build
+from cli.usage import CHAPTERS
 from commands.drafts import AcceptDraft
 from commands.eventlog import EventLog
 from commands.handle import handle
@@ -29,6 +31,15 @@ HEAVY = (
     *("starlette", "uvicorn", "websockets", "mcp", "mcp_types", "claude_agent_sdk", "httpx"),
     *("psycopg", "distributed", "dask"),
 )
+
+
+def test_the_help_has_each_verb_in_one_chapter(within: Mind) -> None:
+    """None is left out, and who is new is told last, where a screen ends, how to begin."""
+    told = [verb for verbs in CHAPTERS.values() for verb in verbs]
+    assert sorted(told) == sorted(VERBS)
+    help_ = within("--help").out
+    assert re.findall(r"^  ([a-z]+)  +\S", help_, re.MULTILINE) == told
+    assert "mind init" in " ".join(help_.splitlines()[-2:])
 
 
 @pytest.mark.parametrize("verb", VERBS)
