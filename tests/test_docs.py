@@ -1,6 +1,7 @@
 """What the documentation shows can be typed, and what it points to is there."""
 
 import ast
+import json
 import os
 import re
 import shlex
@@ -22,6 +23,7 @@ from domain.detection.rules import detect
 from domain.ids import exchange_id
 from domain.protocol.output import Output
 from domain.protocol.parse import parse
+from tests.cli.inside import inside
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *ROOT.glob("docs/**/*.md")])
@@ -30,7 +32,10 @@ WRITTEN = [page for page in PAGES if page.name != "cli.md"]
 
 def _shown(page: Path) -> list[str]:
     """Commands in code blocks, and in line where they are whole."""
-    text = page.read_text(encoding="utf-8")
+    return _commands(page.read_text(encoding="utf-8"))
+
+
+def _commands(text: str) -> list[str]:
     blocks = re.findall(r"^```\w*\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     lines = [line for block in blocks for line in _joined(block)]
     return [
@@ -83,6 +88,37 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 def test_the_tutorial_shows_enough_to_be_worth_testing() -> None:
     """The reader of code blocks finds them: this guards the tests above."""
     assert len(_shown(ROOT / "docs" / "tutorial.md")) > 25
+
+
+def test_the_tutorial_can_be_typed_from_its_beginning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each command does something, in the order in which they stand there, up to other minds."""
+    monkeypatch.chdir(tmp_path)
+    home = {"HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path), "MIND_USER": "ann"}
+    reply = "thoughts: [the tide in bay {0} is high]\ndraft: The Moon lifts bay {0}."
+    replies = [{"text": reply.format(number)} for number in range(40)]
+    (tmp_path / "bays.jsonl").write_text("\n".join(map(json.dumps, replies)), encoding="utf-8")
+    more = {
+        "init": ["-m", "script:bays.jsonl"],
+        "start": ["--choose", "1"],
+        "redact": ["--yes"],
+    }
+
+    def typed(words: list[str]) -> str:
+        code, out, err = inside([*words, *more.get(words[0], ())], home)
+        assert code == 0, (words, err)
+        return out
+
+    page = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+    for line in _commands(page.partition("## Other minds")[0]):
+        for part in line.split(" && "):
+            words = _words(part)[1:]
+            if words[:2] == ["artifact", "show"]:  # a number that the list has
+                words[2] = str(json.loads(typed(["artifact", "list", "--json"]))[0]["id"])
+            if words[:2] == ["why", "thought:42"]:
+                words[1] = f"thought:{json.loads(typed(['thoughts', '--json']))[0]['version']}"
+            typed(words)
 
 
 def test_what_the_tutorial_says_leaves_what_it_promises() -> None:
