@@ -31,6 +31,8 @@ def signal(
     Example: mind signal -p reviewing "back at my desk"
     """
     wanted = presence_of(presence)
+    if wanted is None and status in _STATES:
+        raise BadSetting(f"{status!r} is a presence, and no status: mind signal -p {status}.")
     with desk(store, session) as at:
         if status is not None or wanted is not None or clear:
             at.do(

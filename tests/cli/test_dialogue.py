@@ -149,6 +149,8 @@ def test_presence_is_told_and_shown(asked: Mind) -> None:
     assert asked("signal", "--json").data[0]["status"] == ""
     assert len(asked("signal", "-a", "--json").data) == 3
     assert asked("signal", "-p", "bored").code == 2
+    assert "mind signal -p absent" in asked("signal", "absent").err
+    assert len(asked("signal", "-a", "--json").data) == 3
 
 
 def test_a_thought_of_ones_own_enters_the_pool(asked: Mind) -> None:
