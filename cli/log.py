@@ -247,7 +247,7 @@ def _list(events: Iterator[Recorded], *, json: bool) -> int:
             continue
         at = f"{datetime.fromtimestamp(recorded.at / 1e6).astimezone():%m-%d %H:%M:%S}"
         head = f"{recorded.version:>5}  {at}  {recorded.event.kind:<21}"
-        room = out.width() - len(head) - 2
+        room = out.width() - len(head) - 2 if sys.stdout.isatty() else sys.maxsize
         out.answer(
             out.shade(f"{recorded.version:>5}  {at}", "faint")
             + f"  {recorded.event.kind:<21}  {out.one_line(line(recorded), room)}"

@@ -69,6 +69,13 @@ def test_what_is_left_out_is_said(told: Mind) -> None:
         assert told("log", *options).err == ""
 
 
+def test_a_pipe_gets_all_of_a_line(told: Mind) -> None:
+    """What grep looks for is not behind the end of a terminal that nobody has."""
+    remark = "of spring tides " * 20
+    told("note", remark)
+    assert told("log", "-n", "1").out.endswith(f"{remark.strip()}\n")
+
+
 def test_an_actor_who_never_acted(told: Mind) -> None:
     """Is refused, and those who did are named; one who had nothing to do with it is none found."""
     refused = told("log", "--actor", "user:zoe")
