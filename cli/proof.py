@@ -293,6 +293,10 @@ def _embedder(name: str) -> Check:
     return Check(f"embedder {name}", True, "installed")
 
 
+_LEFT = "old bytes may be left: another program reads, or the disk is full"
+_LEFT_THERE = "old bytes are on the server until they are overwritten: docs/scale.md"
+
+
 def _store(store: Place | None) -> Iterator[Check]:
     try:
         with open_store(store) as (_, log):
@@ -304,11 +308,7 @@ def _store(store: Place | None) -> Iterator[Check]:
             told = f"read only: {closed}" if closed else "possible"
             yield Check("writing", None if closed else True, told)
             if closed is None and not log.forget() and not there.away:
-                yield Check(
-                    "redacted",
-                    None,
-                    "old bytes may be left: another program reads, or the disk is full",
-                )
+                yield Check("redacted", None, _LEFT if log.place.url is None else _LEFT_THERE)
             yield from _history(log.verify(there.streams if there.away else None))
     except NoStore as error:
         yield Check("store", None if store is None else False, error.sentence)

@@ -184,7 +184,9 @@ def _told(tasks: frozenset[Task]) -> str:
     numbers: dict[str, list[str]] = {}
     for view, shard in sorted(tasks):
         numbers.setdefault(view, []).append(str(shard))
-    named = "; ".join(f"{view} {', '.join(some)}" for view, some in numbers.items())
+    named = " and ".join(
+        f"{view} (shard{'s' * (len(some) > 1)} {', '.join(some)})" for view, some in numbers.items()
+    )
     return f"Working on {named}." if named else "Waiting: others work on all parts."
 
 
