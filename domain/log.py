@@ -54,8 +54,8 @@ class Log(Protocol):
         """The chain hash of the event at a position; None where there is none."""
         ...
 
-    def redactions(self) -> int:
-        """How many events of the store were redacted."""
+    def mark(self) -> bytes:
+        """What no other history of redactions has; empty where nothing was redacted."""
         ...
 
     def head(self, session: SessionId, version: int | None = None) -> Head:

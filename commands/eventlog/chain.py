@@ -5,6 +5,10 @@ big-endian, and stream and kind as UTF-8 behind their length in 2 bytes, so that
 write the same bytes. The payload enters by its digest: a payload can be taken away later, and the
 chain still proves that it was there. A fork's first event chains on its parent's hash at the
 fork point; so a store is a Merkle DAG.
+
+Redactions have a chain of their own, over all streams in the order of their positions. Its newest
+link is the *mark* of a store: ``sha256(previous ‖ hash)``, with the hash of the ``event.redacted``;
+empty where nothing was redacted.
 """
 
 from hashlib import sha256
@@ -28,3 +32,8 @@ def link(previous: bytes, version: int, stream: str, kind: str, digest: bytes) -
             )
         )
     ).digest()
+
+
+def marked(previous: bytes, redaction: bytes) -> bytes:
+    """The mark behind a redaction, from the one before it and the hash of its event."""
+    return sha256(previous + redaction).digest()

@@ -14,7 +14,7 @@ from commands.eventlog.looks import PAGE, Looks
 from commands.eventlog.place import Place, prepared
 from commands.eventlog.proof import Proof
 from commands.eventlog.reading import all_rows, read_rows
-from commands.eventlog.recorder import MARKS, Told, unheard
+from commands.eventlog.recorder import Mark, Told, unheard
 from commands.eventlog.redaction import redact
 from commands.eventlog.snapshots import Snapshots
 from commands.eventlog.states import States
@@ -95,7 +95,7 @@ class EventLog(Looks):
         if upon is not None and known.state is not upon:
             raise LostRace(f"session {session!r} is not what it was remembered to be")
         rows, head = self._sealed(Head(after, known.hash), session, draw)
-        mark = None if upon is None else known.redactions
+        mark = None if upon is None else known.mark.redactions
         positions = self._recorder.insert_events(rows, known.hash, mark) if rows else ()
         settled: Session = self._states.settled(session, known, draw, head, positions)
         return settled
@@ -201,18 +201,18 @@ class EventLog(Looks):
             NotAStore, StoreOfAnotherLayout, BadBundle: it is none, or not as it was written.
             StoreIsBusy, StoreIsFull, StoreIsReadOnly: nothing was written.
         """
-        bundle, before = Bundle(file), self.redactions()
+        bundle, before = Bundle(file), self._marks()
         try:
             taken = take_over(bundle, self._recorder)
         finally:
             bundle.close()
-        if self.redactions() != before:
+        if self._marks() != before:
             self.forget()
         return taken
 
     def forget(self) -> bool:
         """Leave nothing of what was redacted in any file; whether that came about."""
-        some = any(mark % MARKS for mark in self._marks())
+        some = any(mark.redactions for mark in self._marks())
         gone = self._recorder.forget(rewrite=some)
         return self._states.forget() and gone
 
@@ -315,12 +315,12 @@ class EventLog(Looks):
         """The states that are kept of a session's own events: version, and state if readable."""
         yield from self._states.kept(session)
 
-    def redactions(self) -> int:
-        """How many events of the store were redacted."""
+    def mark(self) -> bytes:
+        """What no other history of redactions has; empty where nothing was redacted."""
         with self._recorder.reading() as cursor:
-            return self._recorder.redactions(cursor)
+            return self._recorder.mark(cursor)
 
-    def _marks(self, stream: SessionId | None = None) -> list[int]:
+    def _marks(self, stream: SessionId | None = None) -> list[Mark]:
         with self._recorder.reading() as cursor:
             return self._recorder.marks(cursor, stream)
 

@@ -12,9 +12,6 @@ from domain.log import Log
 from domain.reach import Away
 from domain.recorded import Look, Recorded
 
-MARKS = 1 << 40
-"""What remains of a mark, divided by this, is how many events of its cell were redacted."""
-
 Birth = tuple[Row, str, str | None]
 """A stream's first row, the name it was born with, and what its parent is called here: None where
 that is what it was called then."""
@@ -40,6 +37,15 @@ HIGHEST = 2**62
 
 Cursor = Any
 """What one recorder's contexts give and its methods take; nobody else looks into it."""
+
+
+class Mark(NamedTuple):
+    """Which redactions a part of the store has seen: what was kept under another mark is old."""
+
+    cell: str
+    """The part; empty where there is but one."""
+    redactions: bytes
+    """As :meth:`Recorder.mark` says of it."""
 
 
 def unheard(_sentence: str | None) -> None:
@@ -85,14 +91,14 @@ class Recorder(Protocol):
         self,
         stored_events: Sequence[StoredEvent],
         behind: bytes | None = None,
-        mark: int | None = None,
+        mark: bytes | None = None,
     ) -> Sequence[int]:
         """Write rows of one stream durably, all or none; their positions.
 
         Args:
             stored_events: the rows.
             behind: the chain hash that the row before them must have; None does not ask.
-            mark: what :meth:`marks` must say of their stream; None does not ask.
+            mark: what the mark of their stream's part must be; None does not ask.
 
         Raises:
             LostRace: the row before them is another one: also where the store was put back to an
@@ -209,11 +215,16 @@ class Recorder(Protocol):
         """How many events were redacted."""
         ...
 
-    def marks(self, cursor: Cursor, stream: str | None = None) -> list[int]:
-        """What every redaction changes: of the cell that a stream is in, or one of each cell.
+    def mark(self, cursor: Cursor) -> bytes:
+        """What no other history of redactions has: the hash over all of them; empty without any.
 
-        A cell's only grows, and two cells have different ones.
+        A store that is put back to a backup has that of the backup again, and another one than
+        ever before once something else is redacted.
         """
+        ...
+
+    def marks(self, cursor: Cursor, stream: str | None = None) -> list[Mark]:
+        """The marks of all parts that answer, or just of the one that a stream is in."""
         ...
 
     def newest_version(self, cursor: Cursor, stream: str) -> int:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgpack
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from commands.eventlog.recorder import MARKS
+from commands.eventlog.recorder import Mark
 from commands.eventlog.sqlite.layout import database_uri
 from domain.ids import SessionId
 from domain.session import SHAPE, Session
@@ -26,7 +26,8 @@ EVERY = 120
 
 _LAYOUT = """CREATE TABLE IF NOT EXISTS states (
     session TEXT NOT NULL, version INTEGER NOT NULL, shape INTEGER NOT NULL,
-    redactions INTEGER NOT NULL, hash BLOB NOT NULL, crc INTEGER NOT NULL, state BLOB NOT NULL,
+    cell TEXT NOT NULL, mark BLOB NOT NULL,
+    hash BLOB NOT NULL, crc INTEGER NOT NULL, state BLOB NOT NULL,
     UNIQUE (session, version, shape))"""
 
 
@@ -36,14 +37,14 @@ _TORN = (sqlite3.Error, OSError, ValueError, TypeError)
 """What reading a damaged file may raise: the texts of SQLite's own errors can be torn, too."""
 
 
-_SAVE = "INSERT OR REPLACE INTO states VALUES (?,?,?,?,?,?,?)"
+_SAVE = "INSERT OR REPLACE INTO states VALUES (?,?,?,?,?,?,?,?)"
 _DROP = "DELETE FROM states WHERE session=? AND version=?"
-_FORGET = "DELETE FROM states WHERE redactions<? AND redactions>=?"
+_FORGET = "DELETE FROM states WHERE cell=? AND mark<>?"
 _NEWEST = """SELECT version, hash, crc, state FROM states
-    WHERE session=? AND version>? AND version<=? AND shape=? AND redactions=?
+    WHERE session=? AND version>? AND version<=? AND shape=? AND cell=? AND mark=?
     ORDER BY version DESC LIMIT 1"""
 _KEPT = """SELECT version, hash, crc, state FROM states
-    WHERE session=? AND version>? AND shape=? AND redactions=? ORDER BY version LIMIT 1"""
+    WHERE session=? AND version>? AND shape=? AND cell=? AND mark=? ORDER BY version LIMIT 1"""
 
 
 class Snapshot(NamedTuple):
@@ -61,19 +62,19 @@ class Snapshots:
         self._writable = writable
         self._connection: sqlite3.Connection | None = None
         self._broken = False
-        self._forgotten = {0}
+        self._forgotten = set[Mark]()
         self._lock = threading.Lock()
 
-    def save(self, stream: SessionId, snapshots: Iterable[Snapshot], redactions: int) -> None:
+    def save(self, stream: SessionId, snapshots: Iterable[Snapshot], mark: Mark) -> None:
         """Keep states of moments that ``stream`` itself holds.
 
         Args:
             stream: the session.
             snapshots: its states.
-            redactions: the mark of its cell's redactions when these were folded.
+            mark: that of the stream's part of the store when these were folded.
         """
         rows = [
-            (stream, s.state.version, SHAPE, redactions, s.hash, zlib.crc32(packed), packed)
+            (stream, s.state.version, SHAPE, *mark, s.hash, zlib.crc32(packed), packed)
             for s in snapshots
             for packed in (_encoded(s.state),)
         ]
@@ -83,21 +84,20 @@ class Snapshots:
         """Forget a snapshot that the log does not bear out."""
         self._try(lambda connection: connection.execute(_DROP, (stream, version)), writing=True)
 
-    def forget(self, redactions: int, *, thorough: bool) -> bool:
-        """Delete, for good, what was kept of a cell before its newest redaction.
+    def forget(self, mark: Mark, *, thorough: bool) -> bool:
+        """Delete, for good, what was kept of a part of the store under other marks.
 
         Args:
-            redactions: the mark of the cell's redactions now.
+            mark: that of the part now.
             thorough: empty the write-ahead log in any case, which may have to wait for others.
 
         Returns:
             Whether nothing is left of it; the file may be in use, or out of order.
         """
-        self._forgotten.add(redactions)
+        self._forgotten.add(mark)
 
         def delete(connection: sqlite3.Connection) -> bool:
-            span = (redactions, redactions - redactions % MARKS)
-            forgotten = connection.execute(_FORGET, span).rowcount
+            forgotten = connection.execute(_FORGET, mark).rowcount
             connection.commit()  # neither of these is possible within a transaction
             if forgotten:
                 connection.execute("VACUUM")  # see SqliteRecorder.forget
@@ -107,12 +107,12 @@ class Snapshots:
 
         return not self._path.exists() or self._try(delete, writing=True) is True
 
-    def kept(self, stream: SessionId, redactions: int) -> Iterator[tuple[int, Snapshot | None]]:
+    def kept(self, stream: SessionId, mark: Mark) -> Iterator[tuple[int, Snapshot | None]]:
         """All that is kept of a stream: versions and snapshots, None where one can't be read."""
         version = 0
 
         def look(connection: sqlite3.Connection) -> tuple[int, Snapshot | None] | None:
-            span = (stream, version, SHAPE, redactions)
+            span = (stream, version, SHAPE, *mark)
             row = connection.execute(_KEPT, span).fetchone()
             return None if row is None else (int(row[0]), self._read(*row[1:]))
 
@@ -121,13 +121,13 @@ class Snapshots:
             version = found[0]
 
     def newest(
-        self, parts: Iterable[tuple[SessionId, int, int]], redactions: int
+        self, parts: Iterable[tuple[SessionId, int, int]], mark: Mark
     ) -> tuple[SessionId, int, Snapshot | None] | None:
         """The newest snapshot within these parts of a path (youngest first).
 
         Args:
             parts: of the path.
-            redactions: the mark of the cell's redactions now.
+            mark: that of their part of the store now.
 
         Returns:
             Its stream, its version, and the snapshot, or None in its place if it can't be read.
@@ -137,14 +137,15 @@ class Snapshots:
             connection: sqlite3.Connection,
         ) -> tuple[SessionId, int, Snapshot | None] | None:
             for stream, after, upto in parts:
-                span = (stream, after, upto, SHAPE, redactions)
+                span = (stream, after, upto, SHAPE, *mark)
                 row = connection.execute(_NEWEST, span).fetchone()
                 if row is not None:
                     return stream, int(row[0]), self._read(*row[1:])
             return None
 
-        if redactions not in self._forgotten:  # whoever redacted may have been killed before this
-            self.forget(redactions, thorough=False)
+        # whoever redacted may have been killed before this
+        if mark.redactions and mark not in self._forgotten:
+            self.forget(mark, thorough=False)
         return self._try(look, writing=False)
 
     def _try(self, action: Callable[[sqlite3.Connection], T], *, writing: bool) -> T | None:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from commands.eventlog.chain import HASH_LENGTH
 from commands.eventlog.lineage import Lineage, clipped
+from commands.eventlog.recorder import Mark
 from commands.eventlog.snapshots import EVERY, Snapshot, Snapshots
 from commands.eventlog.wire import EventMapper, Row
 from domain.errors import NoSuchMoment, StoreIsDamaged
@@ -32,8 +33,8 @@ class Known(NamedTuple):
     hash: bytes
     snapshot: int
     """The version of its newest snapshot."""
-    redactions: int
-    """The mark of the redactions when it was folded: see :mod:`commands.eventlog.recorder`."""
+    mark: Mark
+    """That of its part of the store when it was folded."""
 
 
 class States:
@@ -45,7 +46,7 @@ class States:
         lineage: Lineage,
         mapper: EventMapper,
         rows: Callable[..., Iterator[Row]],
-        marks: Callable[[SessionId | None], Sequence[int]],
+        marks: Callable[[SessionId | None], Sequence[Mark]],
     ) -> None:
         self._snapshots, self._lineage = snapshots, lineage
         self._mapper, self._rows, self._marks = mapper, rows, marks
@@ -75,7 +76,7 @@ class States:
         gone = [self._snapshots.forget(mark, thorough=True) for mark in self._marks(None)]
         return all(gone)
 
-    def _mark(self, session: SessionId) -> int:
+    def _mark(self, session: SessionId) -> Mark:
         """What would be another one if an event that the session may share had been redacted."""
         return self._marks(session)[0]
 
@@ -109,7 +110,7 @@ class States:
     def valid(self, session: SessionId) -> Known | None:
         """What is remembered, unless something has been redacted since."""
         known = self.known(session)
-        return known if known is not None and known.redactions == self._mark(session) else None
+        return known if known is not None and known.mark == self._mark(session) else None
 
     def at(self, session: SessionId, version: int) -> Any:
         """The state as of a version.
@@ -169,13 +170,13 @@ class States:
         """A state from the newest true snapshot and the events behind it."""
         parts = clipped(self._lineage.path(session), 0, version)
         parts.reverse()
-        redactions = self._mark(session)
-        state, hash_, saved = self._snapshot(session, parts, redactions)
+        mark = self._mark(session)
+        state, hash_, saved = self._snapshot(session, parts, mark)
         fresh: list[Snapshot] = []
         stream = session
         for row in self._rows(session, after=state.version if state else 0, upto=version):
             if fresh and (row[0] != stream or len(fresh) == _BATCH):
-                self._keep(stream, fresh, redactions)
+                self._keep(stream, fresh, mark)
                 fresh = []
             stream = SessionId(row[0])
             state, hash_ = self._evolved(state, row), row[4][:HASH_LENGTH]
@@ -183,21 +184,21 @@ class States:
                 fresh.append(Snapshot(state, hash_))
                 saved = state.version
         if fresh:
-            self._keep(stream, fresh, redactions)
+            self._keep(stream, fresh, mark)
         if state is None or (version is not None and state.version != version):
             raise NoSuchMoment(session, str(version), [str(state.version)] if state else [])
-        return Known(state, hash_, saved, redactions)
+        return Known(state, hash_, saved, mark)
 
-    def _keep(self, stream: SessionId, snapshots: list[Snapshot], redactions: int) -> None:
+    def _keep(self, stream: SessionId, snapshots: list[Snapshot], mark: Mark) -> None:
         """Save states, unless they may hold what has been taken away since."""
-        if redactions == self._mark(stream) and family_of(stream) == "session":
-            self._snapshots.save(stream, snapshots, redactions)
+        if mark == self._mark(stream) and family_of(stream) == "session":
+            self._snapshots.save(stream, snapshots, mark)
 
     def _snapshot(
-        self, session: SessionId, parts: list[tuple[SessionId, int, int]], redactions: int
+        self, session: SessionId, parts: list[tuple[SessionId, int, int]], mark: Mark
     ) -> tuple[Any, bytes, int]:
         """The newest snapshot whose hash the log still has at its moment; others are dropped."""
-        while (found := self._snapshots.newest(parts, redactions)) is not None:
+        while (found := self._snapshots.newest(parts, mark)) is not None:
             stream, version, snapshot = found
             if snapshot is not None and snapshot.state.version == version:
                 row = next(self._rows(session, after=version - 1, upto=version, page=1), None)
@@ -212,7 +213,7 @@ class States:
     def _remember(self, session: SessionId, known: Known) -> Known:
         state = known.state
         if state.version - known.snapshot >= EVERY and state.id == session:
-            self._keep(session, [Snapshot(state, known.hash)], known.redactions)
+            self._keep(session, [Snapshot(state, known.hash)], known.mark)
             known = known._replace(snapshot=state.version)
         family = family_of(session)
         kept = self._known[family]

@@ -212,17 +212,17 @@ def _load(log: Log, connection: "DuckDBPyConnection", progress: Progress | None,
     if found is None:
         raise ValueError("no database of ours")
     events, whole = log.plain(found.position), log.position()
-    redactions = found.redactions if found.position else log.redactions()
+    mark = found.mark if found.position else log.mark()
     while some := list(islice(events, size)):
         newest = some[-1].position
         hash_ = log.hash_at(newest)
         with transaction(connection):
             write(connection, some)
             connection.execute(
-                "UPDATE base.status SET position = ?, hash = ?, redactions = ?",
-                (newest, hash_, redactions),
+                "UPDATE base.status SET position = ?, hash = ?, mark = ?",
+                (newest, hash_, mark),
             )
-            if log.redactions() != redactions:  # what we just wrote may hold what is gone
+            if log.mark() != mark:  # what we just wrote may hold what is gone
                 raise _Moved
         if progress is not None:
             progress(newest, whole)
@@ -277,7 +277,7 @@ def _foreign(log: Log, found: Status | None) -> str | None:
         return f"{FILE} was made by another version"
     if found.position and log.hash_at(found.position) != found.hash:
         return f"{FILE} was made of another log"
-    if found.position and found.redactions != log.redactions():
+    if found.position and found.mark != log.mark():
         return REDACTED
     return None
 

@@ -27,7 +27,7 @@ MADE = 3
 
 _BASE = """
 CREATE SCHEMA base;
-CREATE TABLE base.status(layout VARCHAR, position BIGINT, hash BLOB, redactions BIGINT);
+CREATE TABLE base.status(layout VARCHAR, position BIGINT, hash BLOB, mark BLOB);
 CREATE TABLE base.edits(position BIGINT, previous BIGINT, edits BIGINT, likeness DOUBLE);
 CREATE TABLE base.embedders(embedder INTEGER, model VARCHAR, dimension INTEGER, newest BIGINT);
 CREATE VIEW embedders AS
@@ -48,8 +48,8 @@ class Status(NamedTuple):
     """The newest position of the log that is in it; 0 for none."""
     hash: bytes
     """The chain hash there, which no other log has."""
-    redactions: int
-    """How many events had been redacted."""
+    mark: bytes
+    """What no other history of redactions has; empty while there was none."""
 
 
 def connect(file: Path, *, read_only: bool) -> "DuckDBPyConnection":
@@ -128,7 +128,7 @@ def make(connection: "DuckDBPyConnection") -> None:
     show_thoughts(connection)  # and describe what is left
     for statement in macros():
         connection.execute(statement)
-    connection.execute("INSERT INTO base.status VALUES (?, 0, ?, 0)", (layout(), b""))
+    connection.execute("INSERT INTO base.status VALUES (?, 0, ?, ?)", (layout(), b"", b""))
 
 
 def status(connection: "DuckDBPyConnection") -> Status | None:

@@ -75,7 +75,7 @@ def analyse(
         Refused: the job is wrong.
         Broken: workers die of it, are gone, or of another version; content was redacted meanwhile.
     """
-    job, redacted = load(code), _redactions(sources)
+    job, marks = load(code), _marks(sources)
     tasks: list[Task] = []
     for source in sources:
         work, place = Work(code, source.open, source.at.position), _size(tasks)
@@ -84,7 +84,7 @@ def analyse(
     results = Results(job, [source.at for source in sources], code.version)
     try:
         _fill(results, _parts(tasks, team), told, _size(tasks))
-        if _redactions(sources) != redacted:
+        if _marks(sources) != marks:
             _redacted_meanwhile()
         results.complete()
     except BaseException:
@@ -93,8 +93,8 @@ def analyse(
     return results
 
 
-def _redactions(sources: Sequence[Source]) -> list[int]:
-    return [source.log.redactions() for source in sources]
+def _marks(sources: Sequence[Source]) -> list[bytes]:
+    return [source.log.mark() for source in sources]
 
 
 def _size(tasks: Sequence[Task]) -> int:

@@ -50,7 +50,7 @@ Progress = Callable[[int, int], None]
 
 # what is looked at for each match stands in front of what may be long
 _TABLES = f"""
-CREATE TABLE status(layout TEXT, position INTEGER, hash BLOB, redactions INTEGER);
+CREATE TABLE status(layout TEXT, position INTEGER, hash BLOB, mark BLOB);
 CREATE TABLE texts(
   id INTEGER PRIMARY KEY, stream TEXT, version INTEGER, at INTEGER, kind TEXT,
   gone INTEGER, gone_at INTEGER, passages INTEGER, owner TEXT, artifact INTEGER,
@@ -79,7 +79,7 @@ class _Status(NamedTuple):
     layout: str
     position: int
     hash: bytes
-    redactions: int
+    mark: bytes
 
 
 class _Moved(Exception):
@@ -313,9 +313,7 @@ def _make(log: Log, connection: sqlite3.Connection) -> None:
     with transaction(connection):
         for statement in _TABLES.split(";"):
             connection.execute(statement)
-        connection.execute(
-            "INSERT INTO status VALUES (?, 0, ?, ?)", (LAYOUT, b"", log.redactions())
-        )
+        connection.execute("INSERT INTO status VALUES (?, 0, ?, ?)", (LAYOUT, b"", log.mark()))
 
 
 def _follow(log: Log, connection: sqlite3.Connection, progress: Progress | None) -> None:
@@ -336,7 +334,7 @@ def _follow(log: Log, connection: sqlite3.Connection, progress: Progress | None)
             connection.execute(
                 "UPDATE status SET position = ?, hash = ?", (newest, log.hash_at(newest))
             )
-            if log.redactions() != found.redactions:  # we may just have written what is gone
+            if log.mark() != found.mark:  # we may just have written what is gone
                 raise _Moved
         if progress is not None:
             progress(newest, whole)
@@ -359,6 +357,6 @@ def _is_foreign(log: Log, found: _Status) -> bool:
     """Whether it was made of another log, by another version, or before something was redacted."""
     return (
         found.layout != LAYOUT
-        or found.redactions != log.redactions()
+        or found.mark != log.mark()
         or (found.position > 0 and log.hash_at(found.position) != found.hash)
     )

@@ -94,17 +94,17 @@ class PostgresViews:
         for shard in range(shards):
             self._ask(
                 f"INSERT INTO {self._tracking}({TRACKED})"  # noqa: S608 — as above
-                " VALUES (%s, %s, %s, %s, %s, 0, '', 0, NULL, NULL, NULL)",
+                " VALUES (%s, %s, %s, %s, %s, 0, '', '', NULL, NULL, NULL)",
                 (view.name, shard, shards, view.version, new_epoch()),
             )
 
-    def restart(self, view: View, task: Task, redactions: int) -> None:
+    def restart(self, view: View, task: Task, mark: bytes) -> None:
         """Begin one shard again; see :class:`ViewStore`."""
         with self._alone(view):
             self._ask(
                 f"UPDATE {self._tracking} SET position = 0, hash = '', epoch = %s,"  # noqa: S608 — as above
-                " redactions = %s, trouble = NULL WHERE view = %s AND shard = %s",
-                (new_epoch(), redactions, *task),
+                " mark = %s, trouble = NULL WHERE view = %s AND shard = %s",
+                (new_epoch(), mark, *task),
             )
             table = f"{self.server.schema}.{table_of(view.name)}"
             self._ask(f"DELETE FROM {table} WHERE shard = %s", (task.shard,))  # noqa: S608 — as above

@@ -6,7 +6,7 @@ from projections.views.view import NANO, Column, View
 
 TRACKING = "view_tracking"
 
-TRACKED = "view, shard, shards, version, epoch, position, hash, redactions, owner, since, trouble"
+TRACKED = "view, shard, shards, version, epoch, position, hash, mark, owner, since, trouble"
 
 
 class Dialect(NamedTuple):
@@ -32,7 +32,7 @@ def tracking_table(d: Dialect) -> str:
         f"CREATE TABLE IF NOT EXISTS {d.prefix}{TRACKING}(view TEXT NOT NULL,"
         f" shard {d.integer} NOT NULL, shards {d.integer} NOT NULL, version {d.integer} NOT NULL,"
         f" epoch {d.integer} NOT NULL, position {d.integer} NOT NULL, hash {d.bytes} NOT NULL,"
-        f" redactions {d.integer} NOT NULL, owner TEXT, since {d.integer}, trouble TEXT,"
+        f" mark {d.bytes} NOT NULL, owner TEXT, since {d.integer}, trouble TEXT,"
         " PRIMARY KEY (view, shard))"
     )
 

@@ -33,7 +33,7 @@ from projections.views.view import Row, View
 
 FILE = "views.db"
 
-_LAYOUT = 1
+_LAYOUT = 2
 _TIMEOUT = 30.0
 _SQLITE = Dialect("", "?", "INTEGER", "REAL", "BLOB", "min", "max", "")
 
@@ -109,11 +109,11 @@ class SqliteViews:
         for shard in range(shards):
             execute(
                 f"INSERT INTO {TRACKING}({TRACKED})"  # noqa: S608 — our own names
-                " VALUES (?, ?, ?, ?, ?, 0, x'', 0, NULL, NULL, NULL)",
+                " VALUES (?, ?, ?, ?, ?, 0, x'', x'', NULL, NULL, NULL)",
                 (view.name, shard, shards, view.version, new_epoch()),
             )
 
-    def restart(self, view: View, task: Task, redactions: int) -> None:
+    def restart(self, view: View, task: Task, mark: bytes) -> None:
         """Begin one shard again; see :class:`ViewStore`."""
         with self._writing() as connection:
             connection.execute(
@@ -121,9 +121,9 @@ class SqliteViews:
                 (task.shard,),
             )
             connection.execute(
-                f"UPDATE {TRACKING} SET position = 0, hash = x'', epoch = ?, redactions = ?,"  # noqa: S608 — our own name
+                f"UPDATE {TRACKING} SET position = 0, hash = x'', epoch = ?, mark = ?,"  # noqa: S608 — our own name
                 " trouble = NULL WHERE view = ? AND shard = ?",
-                (new_epoch(), redactions, *task),
+                (new_epoch(), mark, *task),
             )
 
     def tracked(self) -> dict[Task, Tracked]:

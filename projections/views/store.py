@@ -41,8 +41,8 @@ class Tracked(NamedTuple):
     """All events up to it are in the rows, and none behind it."""
     hash: bytes
     """The chain hash of the event there."""
-    redactions: int
-    """How many events of the log were redacted when the rows were begun."""
+    mark: bytes
+    """That of the log's redactions when the rows were begun."""
     owner: str | None
     """Who wrote last: ``host:pid:start``."""
     since: int | None
@@ -137,7 +137,7 @@ class ViewStore(Protocol):
         """Throw the rows away and begin at the first event."""
         ...
 
-    def restart(self, view: View, task: Task, redactions: int) -> None:
+    def restart(self, view: View, task: Task, mark: bytes) -> None:
         """The same for one shard."""
         ...
 

@@ -126,6 +126,7 @@ class Worker:
     def catch_up(self, stopped: Callable[[], bool] = lambda: False) -> None:
         """Bring all that it works on up to what is the newest event now."""
         goal = self.log.position()
+        self._without_what_is_redacted()  # also where the log was put back to this very position
         while not stopped() and any(place.seen < goal for place in self._places.values()):
             if not self.step():
                 break
@@ -136,7 +137,7 @@ class Worker:
         view, at = self.views[tracked.task.view], tracked.position
         if at and self.log.hash_at(at) != tracked.hash:
             self._told(f"{_name(tracked.task)} was made of another log: it is made anew.")
-            self.store.restart(view, tracked.task, self.log.redactions())
+            self.store.restart(view, tracked.task, self.log.mark())
             tracked = self.store.tracked()[tracked.task]
         return _Place(view, tracked.shards, tracked.epoch, tracked.position, tracked.position)
 
@@ -232,10 +233,10 @@ class Worker:
         holding = [t for t, place in self._places.items() if place.view.holds_content]
         if not holding:
             return
-        redactions, tracked = self.log.redactions(), self.store.tracked()
+        mark, tracked = self.log.mark(), self.store.tracked()
         for task in holding:
-            if task in tracked and tracked[task].redactions != redactions:
-                self.store.restart(self._places[task].view, task, redactions)
+            if task in tracked and tracked[task].mark != mark:
+                self.store.restart(self._places[task].view, task, mark)
                 self._reload([task])
 
 

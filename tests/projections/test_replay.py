@@ -9,6 +9,7 @@ import pytest
 from hypothesis import strategies as st
 
 from commands.eventlog import EventLog
+from commands.eventlog.recorder import Mark
 from commands.eventlog.snapshots import Snapshot
 from commands.forks import fork_session
 from commands.handle import handle
@@ -67,7 +68,7 @@ def records(stage: Stage, **changes: Any) -> MindInvoked:
 def keeps(log: EventLog, session: SessionId, *states: Session) -> None:
     """States are kept as if they were those of their versions."""
     snapshots = [Snapshot(s, log.head(session, s.version).hash) for s in states]
-    log._states._snapshots.save(session, snapshots, log.redactions())
+    log._states._snapshots.save(session, snapshots, Mark("", log.mark()))
 
 
 def test_everything_comes_out_as_it_was(stage: Stage) -> None:
@@ -286,7 +287,7 @@ def test_kept_states_of_events_that_are_not_there(stage: Stage) -> None:
     """A tail that was cut off may be remembered by what was kept of it."""
     newest = stage.state
     snapshot = Snapshot(newest._replace(version=newest.version + 5), bytes(32))
-    stage.log._states._snapshots.save(stage.session, [snapshot], 0)
+    stage.log._states._snapshots.save(stage.session, [snapshot], Mark("", b""))
     (difference,) = proven(stage.log).differences
     assert (difference.version, difference.where) == (newest.version + 5, ("version",))
 

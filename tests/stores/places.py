@@ -2,8 +2,9 @@
 
 import os
 import secrets
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -86,6 +87,38 @@ class Site:
             else:
                 change = "UPDATE stored_events SET state=? WHERE rowid=?"
                 connection.execute(change, (state, position))
+
+    def kept(self) -> Callable[[], None]:
+        """Make a backup; what puts the store back to it, under whoever has it open."""
+        if self.is_server:
+            owner = self.sql()
+            asked = owner.execute(
+                "SELECT tablename FROM pg_tables WHERE schemaname=current_schema"
+                " AND tablename NOT IN ('store', 'cells', 'routes')"
+            )
+            tables = [str(row[0]) for row in asked.fetchall()]
+            for table in tables:
+                owner.execute(f"CREATE TEMP TABLE kept_{table} AS TABLE {table}".encode())
+            return lambda: _filled_again(owner, tables)
+        file = self.place.home / "log.db"
+        copy = self.place.home.with_name("backup.db")
+        with closing(sqlite3.connect(file)) as connection:
+            connection.execute("VACUUM INTO ?", (str(copy),))
+        return lambda: _poured(copy, file)
+
+
+def _filled_again(backup: Connection, tables: Sequence[str]) -> None:
+    with backup.transaction():
+        for table in tables:
+            backup.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER".encode())
+            backup.execute(f"DELETE FROM {table}".encode())  # noqa: S608 — our own tables
+            backup.execute(f"INSERT INTO {table} TABLE kept_{table}".encode())
+            backup.execute(f"ALTER TABLE {table} ENABLE TRIGGER USER".encode())
+
+
+def _poured(copy: Path, file: Path) -> None:
+    with closing(sqlite3.connect(copy)) as source, closing(sqlite3.connect(file)) as target:
+        source.backup(target)
 
 
 @contextmanager

@@ -134,7 +134,7 @@ def test_what_was_redacted_is_gone(log: EventLog, site: Site) -> None:
         assert [r.redacted for r in one.read(MAIN, after=99, upto=102)] == [False, True, False]
         whole(one)
         assert one.head(MAIN, heads[MAIN].version) == heads[MAIN]
-        assert one.redactions() == 1
+        assert one.mark() == log.mark() != b""
     assert not elsewhere.keeps()
     assert not Machine(log).keeps()
     with pytest.raises(NothingChanges):

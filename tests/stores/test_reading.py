@@ -194,7 +194,7 @@ def test_a_server_looks_up_what_it_is_asked_for(served: Site) -> None:
         rows.last,
         lambda cursor: rows.streams(cursor, "session"),
         lambda cursor: rows.streams(cursor, "agent"),
-        rows.redactions,
+        rows.mark,
     ):
         asked = _Asked()
         with suppress(LookupError):  # nothing was found, since nothing was asked

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from typing import TypeVar
-from zlib import crc32
 
 from eventsourcing.persistence import StoredEvent
 
@@ -20,7 +19,7 @@ from commands.eventlog.postgres.cursors import Cursors
 from commands.eventlog.postgres.directory import HOME, Cell, cells_of
 from commands.eventlog.postgres.recorder import PostgresRecorder
 from commands.eventlog.postgres.routes import Routes
-from commands.eventlog.recorder import MARKS, Birth, Cursor, Part, Recorder, Tally, Told
+from commands.eventlog.recorder import Birth, Cursor, Mark, Part, Recorder, Tally, Told
 from commands.eventlog.wire import Row
 from domain.ids import SessionId
 from domain.log import Log
@@ -107,12 +106,11 @@ class Cells(Routes):
         self,
         stored_events: Sequence[StoredEvent],
         behind: bytes | None = None,
-        mark: int | None = None,
+        mark: bytes | None = None,
     ) -> Sequence[int]:
         """Write rows of one stream durably, all or none; their positions."""
         stream = str(stored_events[0].originator_id)
-        redactions = None if mark is None else mark % MARKS
-        return self.cell(self._route(stream)).insert_events(stored_events, behind, redactions)
+        return self.cell(self._route(stream)).insert_events(stored_events, behind, mark)
 
     def insert_beginning(
         self, stored_events: Sequence[StoredEvent], beside: str | None = None
@@ -315,8 +313,8 @@ class Cells(Routes):
         """How many events were redacted."""
         return sum(self.cell(name).redactions(cursor.of(name)) for name in self._looked_at())
 
-    def marks(self, cursor: Cursors, stream: str | None = None) -> list[int]:
-        """What every redaction changes: of the cell of a stream, or of each that answers."""
+    def marks(self, cursor: Cursors, stream: str | None = None) -> list[Mark]:
+        """The marks of all cells that answer, or just of the one that a stream is in."""
         if stream is not None:
             return [self._mark(cursor, self._route(stream))]
         found = []
@@ -325,9 +323,8 @@ class Cells(Routes):
                 found.append(self._mark(cursor, name))
         return found
 
-    def _mark(self, cursor: Cursors, cell: str) -> int:
-        which = 0 if cell == HOME else 1 + crc32(cell.encode()) % (1 << 20)
-        return which * MARKS + self.cell(cell).redactions(cursor.of(cell))
+    def _mark(self, cursor: Cursors, cell: str) -> Mark:
+        return Mark(cell, self.cell(cell).mark(cursor.of(cell)))
 
     def orders(self) -> list[PostgresRecorder]:
         """The cells that are looked at."""
@@ -351,6 +348,11 @@ class Cells(Routes):
         """The newest row of the cell: nothing will ever appear below it."""
         name = self._one()
         return self.cell(name).last(cursor.of(name))
+
+    def mark(self, cursor: Cursors) -> bytes:
+        """What no other history of redactions has, of the cell."""
+        name = self._one()
+        return self.cell(name).mark(cursor.of(name))
 
     def follow(self, log: Log, after: int, stop: threading.Event, told: Told) -> Iterator[Recorded]:
         """Events of the cell behind a position, then each new one soon after its commit."""

@@ -25,11 +25,13 @@ CREATE INDEX stored_events_by_kind
     ON {schema}.stored_events (originator_id, topic, originator_version);
 CREATE INDEX beginnings ON {schema}.stored_events (position, originator_id)
     WHERE originator_version = 1 OR topic = 'session.forked';
-CREATE INDEX redactions ON {schema}.stored_events (position) WHERE topic = 'event.redacted';
 -- what minds and people say hardly shrinks further, and is read more often than it is written
 ALTER TABLE {schema}.stored_events ALTER COLUMN state SET STORAGE EXTERNAL;
 -- rows only come: without this, only a great many of them would bring the visibility map up to date
 ALTER TABLE {schema}.stored_events SET (autovacuum_vacuum_insert_scale_factor = 0.02);
+
+-- The newest mark tells whether a kept state may still hold what was redacted: see chain.py.
+CREATE TABLE {schema}.redactions (position bigint PRIMARY KEY, mark bytea NOT NULL);
 
 CREATE TABLE {schema}.aliases (
     stream text COLLATE "C" PRIMARY KEY, name text COLLATE "C" NOT NULL, parent text COLLATE "C");
@@ -78,9 +80,9 @@ END $$;
 
 -- Append rows, all or none, in one round trip; the position of the first. What they follow is known
 -- by its hash: after a restore another event may have that version; and what it was decided on, by
--- the number of redactions.
+-- the mark of the redactions.
 CREATE FUNCTION {schema}.append(streams text[], versions bigint[], topics text[], states bytea[],
-    behind bytea DEFAULT NULL, redactions bigint DEFAULT NULL)
+    behind bytea DEFAULT NULL, seen bytea DEFAULT NULL)
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     together boolean := (SELECT by_transaction FROM {schema}.store);
@@ -100,8 +102,7 @@ BEGIN
     THEN
         RAISE EXCEPTION 'what this follows is another by now' USING ERRCODE = 'LG002';
     END IF;
-    IF redactions <> (SELECT count(*) FROM {schema}.stored_events
-        WHERE topic = 'event.redacted')
+    IF seen <> coalesce((SELECT mark FROM {schema}.redactions ORDER BY position DESC LIMIT 1), '')
     THEN
         RAISE EXCEPTION 'something was redacted meanwhile' USING ERRCODE = 'LG002';
     END IF;
@@ -156,6 +157,19 @@ BEGIN
 END $$;
 CREATE TRIGGER events_never_change BEFORE UPDATE ON {schema}.stored_events
     FOR EACH ROW EXECUTE FUNCTION {schema}.only_content_goes();
+
+-- Redactions come alone, whoever numbers the positions: each finds the mark of the one before.
+CREATE FUNCTION {schema}.mark_redaction() RETURNS trigger LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    INSERT INTO {schema}.redactions SELECT NEW.position, sha256(
+        coalesce((SELECT mark FROM {schema}.redactions ORDER BY position DESC LIMIT 1), '')
+        || substr(NEW.state, 1, 32));
+    RETURN NULL;
+END $$;
+CREATE TRIGGER redactions_are_marked AFTER INSERT ON {schema}.stored_events
+    FOR EACH ROW WHEN (NEW.topic = 'event.redacted')
+    EXECUTE FUNCTION {schema}.mark_redaction();
 
 CREATE FUNCTION {schema}.wait_for_turn() RETURNS trigger LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp AS $$

@@ -146,7 +146,7 @@ class PostgresRecorder(InOneOrder, Rows):
         self,
         stored_events: Sequence[StoredEvent],
         behind: bytes | None = None,
-        mark: int | None = None,
+        mark: bytes | None = None,
     ) -> Sequence[int]:
         """Write rows durably, all or none; their positions.
 
@@ -193,7 +193,7 @@ class PostgresRecorder(InOneOrder, Rows):
         cursor: Cursor,
         rows: Sequence[StoredEvent],
         behind: bytes | None = None,
-        mark: int | None = None,
+        mark: bytes | None = None,
     ) -> int:
         columns = (
             ("text", [row.originator_id for row in rows]),
@@ -212,7 +212,7 @@ class PostgresRecorder(InOneOrder, Rows):
             )
             parameters = [values for _, values in columns]
         parameters += [behind, mark]
-        query = f"SELECT {self._schema}.append({arrays}, %b::bytea, %s::bigint)"
+        query = f"SELECT {self._schema}.append({arrays}, %b::bytea, %b::bytea)"
         return int(cursor.ask(query, parameters)[0][0])
 
     def _positions(self, written: Sequence[StoredEvent]) -> list[int] | None:

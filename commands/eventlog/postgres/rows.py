@@ -8,7 +8,7 @@ from eventsourcing.persistence import StoredEvent
 
 from commands.eventlog.postgres.connections import Connection, Connections, Wait
 from commands.eventlog.postgres.faults import is_lost, translated
-from commands.eventlog.recorder import HIGHEST, Birth, Part, Tally
+from commands.eventlog.recorder import HIGHEST, Birth, Mark, Part, Tally
 from commands.eventlog.wire import Row
 from domain.recorded import Look
 
@@ -228,12 +228,19 @@ class Rows:
 
     def redactions(self, cursor: Cursor) -> int:
         """How many events were redacted."""
-        query = f"SELECT count(*) FROM {self._table} WHERE topic='event.redacted'"  # noqa: S608
+        query = f"SELECT count(*) FROM {self._schema}.redactions"  # noqa: S608 — a checked name
         return int(cursor.fetch(query)[0][0])
 
-    def marks(self, cursor: Cursor, _stream: str | None = None) -> list[int]:
-        """What every redaction changes."""
-        return [self.redactions(cursor)]
+    def mark(self, cursor: Cursor) -> bytes:
+        """What no other history of redactions has."""
+        rows = cursor.fetch(
+            f"SELECT mark FROM {self._schema}.redactions ORDER BY position DESC LIMIT 1"  # noqa: S608
+        )
+        return bytes(rows[0][0]) if rows else b""
+
+    def marks(self, cursor: Cursor, _stream: str | None = None) -> list[Mark]:
+        """The only one."""
+        return [Mark("", self.mark(cursor))]
 
     def newest_version(self, cursor: Cursor, stream: str) -> int:
         """The highest version of a stream; 0 if it has none."""

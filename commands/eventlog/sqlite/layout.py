@@ -24,7 +24,7 @@ from domain.errors import (
 from domain.server_errors import CopyIsUnfinished
 
 APPLICATION_ID = 0x4C4F474F  # "LOGO": what a store's file says it is
-LAYOUT = 2
+LAYOUT = 3
 
 NEVER_CHANGE = """CREATE TRIGGER events_never_change BEFORE UPDATE ON stored_events
         BEGIN SELECT RAISE(ABORT, 'events never change'); END"""
@@ -41,8 +41,8 @@ SCHEMA = (
     # the newest message, the iteration before a moment … are looked up, never scanned for
     """CREATE INDEX stored_events_by_kind
         ON stored_events (originator_id, topic, originator_version)""",
-    # how often something was redacted tells whether a kept state may still hold it
-    """CREATE INDEX redactions ON stored_events (topic) WHERE topic = 'event.redacted'""",
+    # the newest mark tells whether a kept state may still hold what was redacted: see chain.py
+    """CREATE TABLE redactions (position INTEGER PRIMARY KEY, mark BLOB NOT NULL) STRICT""",
     # streams whose name here, or whose parent's, an import had to change: the chain seals the
     # name that a stream was born with, so that its hashes are the same in every store
     """CREATE TABLE aliases (

@@ -12,11 +12,12 @@ from typing import Any
 from eventsourcing.persistence import PersistenceError, StoredEvent
 from eventsourcing.sqlite import SQLiteApplicationRecorder
 
-from commands.eventlog.recorder import HIGHEST, InOneOrder, OneByOne, Tally
+from commands.eventlog.recorder import HIGHEST, InOneOrder, Mark, OneByOne, Tally
 from commands.eventlog.sqlite.connections import Datastore
 from commands.eventlog.sqlite.faults import is_busy, translated
 from commands.eventlog.sqlite.follow import follow
 from commands.eventlog.sqlite.layout import NEVER_CHANGE, SCHEMA, database_uri
+from commands.eventlog.sqlite.marks import newest_mark, note
 from commands.eventlog.wire import Row
 from domain.errors import LogosphereError, LostRace, StoreIsBusy, StoreIsFull
 from domain.log import Log
@@ -64,14 +65,14 @@ class SqliteRecorder(InOneOrder, OneByOne, SQLiteApplicationRecorder):
         self,
         stored_events: Sequence[StoredEvent],
         behind: bytes | None = None,
-        mark: int | None = None,
+        mark: bytes | None = None,
         **_: Any,
     ) -> Sequence[int]:
         """Write rows in one durable transaction; their positions."""
         with self.writing() as cursor:
             if behind is not None:
                 self._follows(cursor, stored_events[0], behind)
-            if mark not in {None, self.redactions(cursor)}:
+            if mark not in {None, self.mark(cursor)}:
                 raise LostRace(f"something was redacted in {self.where!r} meanwhile")
             return self.insert_within(cursor, stored_events)
 
@@ -97,7 +98,9 @@ class SqliteRecorder(InOneOrder, OneByOne, SQLiteApplicationRecorder):
         )
         cursor.execute("SELECT last_insert_rowid()")
         last = int(cursor.fetchone()[0])
-        return range(last - len(stored_events) + 1, last + 1)
+        positions = range(last - len(stored_events) + 1, last + 1)
+        note(cursor, ((n, e.topic, e.state) for n, e in zip(positions, stored_events, strict=True)))
+        return positions
 
     @staticmethod
     def insert_at(cursor: sqlite3.Cursor, rows: Sequence[Row]) -> None:
@@ -107,6 +110,7 @@ class SqliteRecorder(InOneOrder, OneByOne, SQLiteApplicationRecorder):
             " (originator_id, originator_version, rowid, topic, state) VALUES (?,?,?,?,?)",
             rows,
         )
+        note(cursor, (row[2:] for row in rows))
 
     @staticmethod
     def insert_aliases(
@@ -351,12 +355,14 @@ class SqliteRecorder(InOneOrder, OneByOne, SQLiteApplicationRecorder):
     @staticmethod
     def redactions(cursor: sqlite3.Cursor) -> int:
         """How many events were redacted."""
-        cursor.execute("SELECT count(*) FROM stored_events WHERE topic='event.redacted'")
+        cursor.execute("SELECT count(*) FROM redactions")
         return int(cursor.fetchone()[0])
 
-    def marks(self, cursor: sqlite3.Cursor, _stream: str | None = None) -> list[int]:
-        """What every redaction changes."""
-        return [self.redactions(cursor)]
+    mark = staticmethod(newest_mark)
+
+    def marks(self, cursor: sqlite3.Cursor, _stream: str | None = None) -> list[Mark]:
+        """The only one."""
+        return [Mark("", self.mark(cursor))]
 
     def follow(self, log: Log, after: int, stop: threading.Event, _: object) -> Iterator[Recorded]:
         """Events behind a position, then each new one soon after its commit."""

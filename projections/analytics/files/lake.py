@@ -171,7 +171,7 @@ def _export(
     lake = _lake(log, place, wish)
     with database(log, store, place, progress) as (connection, caught_up):
         now = status_of(connection)
-        redacted = lake is not None and lake.store.redactions != now.redactions
+        redacted = lake is not None and lake.store.mark != now.mark
         buckets = wish.buckets or (lake.buckets if lake else 1)
         chosen = wish.tables or (lake.chosen if lake else ())
         tables = [table.lasting for table in tables_of(connection, chosen)]
@@ -182,7 +182,7 @@ def _export(
             connection.execute(f"SET temp_directory = {quoted(str(staging / 'spill'))}")
             made, staged = _written(connection, tables, place, staging, old, now, buckets)
             made = made._replace(chosen=chosen)
-            if log.redactions() != now.redactions:
+            if log.mark() != now.mark:
                 raise _Redacted
         if wish.prune:
             made = made._replace(superseded=())
@@ -225,7 +225,7 @@ def _lake(log: Log, place: Path, wish: Wish) -> Manifest | None:
         raise AnotherVersion(name)
     or_anew = "or write all anew (--force)."
     at = lake.store.position
-    if (at and log.hash_at(at) != lake.store.hash) or lake.store.redactions > log.redactions():
+    if at and log.hash_at(at) != lake.store.hash:
         raise Refused(
             f"{name!r} holds another history: it goes up to event {at} of another store, or of"
             f" this one before a backup was restored. Export to another directory, {or_anew}"
@@ -236,7 +236,7 @@ def _lake(log: Log, place: Path, wish: Wish) -> Manifest | None:
     if wish.buckets and wish.buckets != lake.buckets:
         raise Refused(f"{name!r} was made with --buckets {lake.buckets}: leave it out, {or_anew}")
     missing = [file.path for file in lake.files if not (place / file.path).is_file()]
-    if missing and lake.store.redactions == log.redactions():  # or else all is written anyway
+    if missing and lake.store.mark == log.mark():  # or else all is written anyway
         raise Refused(
             f"{name!r} lacks {len(missing)} of its files, {missing[0]} for one: bring them back,"
             f" {or_anew}"
@@ -254,7 +254,7 @@ def _written(
     buckets: int,
 ) -> tuple[Manifest, list[Staged]]:
     """What a lake is made of now, and what of it is to be moved to its place."""
-    sealed = seal(now.hash.hex(), now.redactions, now.layout, buckets)
+    sealed = seal(now.hash.hex(), now.mark.hex(), now.layout, buckets)
     if buckets > 1:
         put_into_buckets(connection, buckets)
     staged: list[Staged] = []

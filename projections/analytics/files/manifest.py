@@ -111,7 +111,7 @@ def _text(manifest: Manifest, tables: Sequence[Table], duckdb: str) -> Iterator[
         "store": {
             "position": store.position,
             "hash": store.hash.hex(),
-            "redactions": store.redactions,
+            "mark": store.mark.hex(),
             "layout": store.layout,
         },
         "buckets": manifest.buckets,
@@ -138,7 +138,10 @@ def _manifest(data: dict[str, Any]) -> Manifest:
     store = data["store"]
     return Manifest(
         Status(
-            store["layout"], store["position"], bytes.fromhex(store["hash"]), store["redactions"]
+            store["layout"],
+            store["position"],
+            bytes.fromhex(store["hash"]),
+            bytes.fromhex(store["mark"]),
         ),
         data["buckets"],
         tuple(data["chosen"]),

@@ -252,7 +252,7 @@ TABLES: dict[str, str] = {
     "an index more": "CREATE INDEX more ON stored_events (state)",
     "a virtual table": "CREATE VIRTUAL TABLE more USING fts5(what)",
     "a trigger less": "DROP TRIGGER events_never_go",
-    "an index less": "DROP INDEX redactions",
+    "an index less": "DROP INDEX stored_events_by_kind",
     "no aliases": "DROP TABLE aliases",
     "no events": "DROP TABLE stored_events",
     "statistics": "ANALYZE",

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commands.eventlog import EventLog
-from commands.eventlog.chain import HASH_LENGTH
+from commands.eventlog.chain import HASH_LENGTH, marked
 from commands.eventlog.wire import EventMapper
 from domain.actors import Actor
 from domain.errors import NewerSchema, StoreIsDamaged, UnknownKind
@@ -102,10 +102,11 @@ def test_every_text_is_unicode(text: str) -> None:
         assert found == text
 
 
-def test_hashes_and_redactions(log: EventLog) -> None:
+def test_hashes_and_marks(log: EventLog) -> None:
     """By what a copy knows that it is still one of this history."""
     begin(log, events=4)
     assert log.hash_at(4) == log.head(MAIN).hash
-    assert (log.hash_at(0), log.hash_at(5), log.redactions()) == (None, None, 0)
+    assert (log.hash_at(0), log.hash_at(5), log.mark()) == (None, None, b"")
     log.redact({MAIN: [2, 3]}, "said in confidence", draw(wish=9))
-    assert log.redactions() == 2
+    first, second = log.head(MAIN, 5).hash, log.head(MAIN, 6).hash
+    assert log.mark() == marked(marked(b"", first), second)

@@ -13,6 +13,7 @@ import pytest
 
 from commands.eventlog import EventLog
 from commands.eventlog.log import SNAPSHOT_FILE
+from commands.eventlog.recorder import Mark
 from commands.eventlog.redaction import redact
 from commands.eventlog.snapshots import EVERY, Snapshot, Snapshots
 from commands.eventlog.states import States
@@ -71,6 +72,9 @@ from tests.domain.happened import thought as thinking
 
 ROOT = Path(__file__).parents[3]
 FORK, LEAF, LOW = SessionId("fork"), SessionId("fork/leaf"), SessionId("fork/low")
+
+NONE_YET = Mark("", b"")
+"""Of a store in which nothing is redacted."""
 
 
 def secret(seed: object, length: int = 64) -> str:
@@ -412,7 +416,7 @@ def test_a_redaction_between_a_look_and_the_next(log: EventLog, tmp_path: Path) 
     """Who has just asked whether anything was redacted, and then reads that it was, looks again."""
     begin(log, events=9)
     snapshots = Snapshots(tmp_path / "none.db", writable=False)
-    states = States(snapshots, log._lineage, log._mapper, log.rows, lambda _: [0])
+    states = States(snapshots, log._lineage, log._mapper, log.rows, lambda _: [NONE_YET])
     assert "t5" in {t.text for t in states.newest(MAIN).state.pool.active}
     assert taken(log, 5)
     assert states.newest(MAIN).state == folded(log, MAIN)[-1]
@@ -427,7 +431,7 @@ def test_a_stale_state_that_was_kept_later_is_never_used(family: EventLog, tmp_p
     with EventLog(tmp_path) as other:
         other.state(MAIN)
         assert taken(family, at)
-        other._states._snapshots.save(MAIN, [stale], 0)
+        other._states._snapshots.save(MAIN, [stale], NONE_YET)
         assert held(tmp_path, text) == ["a kept state"]
         for log in (family, other):
             assert text not in pool(log, MAIN, at)

@@ -191,7 +191,7 @@ def test_what_was_redacted_is_gone(store: Store) -> None:
 
 
 class Talkative:
-    """A log in which something is redacted when it is asked for the n-th time how much was."""
+    """A log in which something is redacted when it is asked for the n-th time what was."""
 
     def __init__(self, log: EventLog, n: int) -> None:
         self._log, self.left = log, n
@@ -199,12 +199,12 @@ class Talkative:
     def __getattr__(self, name: str) -> object:
         return getattr(self._log, name)
 
-    def redactions(self) -> int:
-        """How much was, by now."""
+    def mark(self) -> bytes:
+        """What was, by now."""
         self.left -= 1
         if self.left == 0:
             self._log.redact({MAIN: [5]}, "it named a person", draw(wish=9))
-        return self._log.redactions()
+        return self._log.mark()
 
 
 def test_a_redaction_in_the_middle_of_an_export(store: Store) -> None:
@@ -220,7 +220,7 @@ def test_a_redaction_in_the_middle_of_an_export(store: Store) -> None:
     assert "5" not in {
         row["text"] for row in pq.read_table(*files_of(store.lake, "thoughts")).to_pylist()
     }
-    assert manifest_of(store.lake)["store"]["redactions"] == 1
+    assert manifest_of(store.lake)["store"]["mark"] == store.log.mark().hex()
 
 
 def test_another_history_is_refused(store: Store, tmp_path: Path) -> None:

@@ -172,7 +172,7 @@ def test_a_worker_needs_no_right_to_make_tables(house: House, postgres: servers.
             store.rebuild(view, 3)
         _works(house, store)
         for task in store.tracked():
-            store.restart(VIEWS[NAMES.index(task.view)], task, 0)
+            store.restart(VIEWS[NAMES.index(task.view)], task, b"")
         _works(house, store)
         with closing(store.leases("one:1:1", lambda _: True)) as leases:
             assert leases.refresh(store.tracked().keys()) == store.tracked().keys()
