@@ -68,9 +68,10 @@ def copied(source: Place, target: Place, **more: Any) -> Copied:
 
 
 def rows(place: Place) -> list[Any]:
-    """All that a store holds: rows, then aliases."""
+    """All that a store holds: the mark of its redactions, rows, then aliases."""
     with EventLog(place) as log, log._recorder.reading() as cursor:
         return [
+            log.mark(),
             *log._recorder.rows_by_position(cursor, 0, 10_000),
             *log._recorder.aliases(cursor),
         ]
@@ -373,7 +374,7 @@ def test_positions_with_gaps_stay_as_they_are(places: Places) -> None:
         begin(log, events=3)
         for _ in range(3):
             grow(log, MAIN, 2)
-    positions = [row[2] for row in rows(there)]
+    positions = [row[2] for row in rows(there)[1:]]
     assert positions[-1] - positions[0] > len(positions)
     file, server = places.new("file"), places.new("server")
     copied(there, file)

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from commands.eventlog import EventLog
-from commands.eventlog.snapshots import EVERY
+from commands.eventlog.recorder import Mark
+from commands.eventlog.snapshots import EVERY, Snapshot, Snapshots
 from domain.ids import SessionId
 from domain.session import Session
 from tests.commands.eventlog.stores import MAIN, begin, branch, draw, grow, pool, raw, thought
@@ -278,3 +279,17 @@ def test_nothing_is_kept_of_short_sessions(tmp_path: Path) -> None:
         log.state(MAIN)
     with contextlib.suppress(sqlite3.OperationalError):  # not even a table
         assert kept(tmp_path) == []
+
+
+def test_a_redaction_in_one_part_leaves_what_is_kept_of_others(store: Path, tmp_path: Path) -> None:
+    """Each part has a mark of its own; under any other one, nothing of it is believed or stays."""
+    snapshot = Snapshot(truth(store), b"h" * 32)
+    one, other, later = Mark("a", b"1"), Mark("b", b"1"), Mark("a", b"2")
+    kept = Snapshots(tmp_path / "kept.db", writable=True)
+    with contextlib.closing(kept):
+        kept.save(MAIN, [snapshot], one)
+        kept.save(SessionId("far"), [snapshot], other)
+        version = snapshot.state.version
+        assert kept.newest([(MAIN, 0, version)], later) is None
+        assert list(kept.kept(MAIN, one)) == []
+        assert [found for found, _ in kept.kept(SessionId("far"), other)] == [version]

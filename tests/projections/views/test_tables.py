@@ -14,7 +14,7 @@ from commands.eventlog.postgres.connections import connect
 from domain.errors import Refused
 from projections.views.ours import ACTIVITY, SPENDING, VIEWS
 from projections.views.postgres import PostgresViews
-from projections.views.postgres_tables import Server, make_tables
+from projections.views.postgres_tables import LAYOUT, Server, make_tables
 from projections.views.store import OfANewerVersion, TablesAreMissing, TablesAreNewer, Task
 from projections.views.worker import Worker
 from tests.commands.eventlog.stores import begin
@@ -112,7 +112,7 @@ def test_a_table_of_positions_of_a_newer_version_is_not_touched(house: House) ->
     """Nor read: nobody knows what stands in it."""
     server = server_at(house.place)
     make_tables(server, VIEWS)
-    sql(house, "COMMENT ON TABLE logosphere.view_tracking IS 'version 2'")
+    sql(house, f"COMMENT ON TABLE logosphere.view_tracking IS 'version {LAYOUT + 1}'")
     assert make_tables(server, VIEWS) == []
     for writable in (True, False):
         with pytest.raises(TablesAreNewer, match="newer version of this program"):
