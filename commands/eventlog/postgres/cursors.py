@@ -1,9 +1,11 @@
 """Cursors of the cells of a store, and how several of them are asked side by side."""
 
+import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import ExitStack
 from contextvars import copy_context
+from functools import partial
 from typing import NamedTuple, TypeVar
 
 from commands.eventlog.postgres.recorder import PostgresRecorder
@@ -41,10 +43,11 @@ class Cursors(NamedTuple):
 
         All are asked side by side, so that several that are silent are waited for once.
         """
-        with ThreadPoolExecutor(max(len(cells), 1)) as threads:
-            said = [(c, threads.submit(copy_context().run, self._asked, c, ask)) for c in cells]
+        said = {cell: _begun(partial(self._asked, cell, ask)) for cell in cells}
+        for answer in said.values():
+            answer.exception()
         answers, silent = list[A](), dict[str, StoreIsUnreachable]()
-        for cell, answer in said:
+        for cell, answer in said.items():
             try:
                 answers.append(answer.result())
             except StoreIsUnreachable as error:
@@ -57,3 +60,17 @@ class Cursors(NamedTuple):
             return ask(self.owner.cell(cell), held)
         with self.owner.asked(cell) as its:
             return ask(self.owner.cell(cell), its)
+
+
+def _begun(ask: Callable[[], A]) -> Future[A]:
+    """The answer, once it is there; whoever is interrupted need not wait for who asks."""
+    answer = Future[A]()
+
+    def answered() -> None:
+        try:
+            answer.set_result(ask())
+        except BaseException as error:  # noqa: BLE001 — raised where the answer is wanted
+            answer.set_exception(error)
+
+    threading.Thread(target=copy_context().run, args=(answered,), daemon=True).start()
+    return answer
