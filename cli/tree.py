@@ -3,7 +3,6 @@
 import codecs
 import sys
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from shutil import get_terminal_size
 from typing import Annotated, Any
 
@@ -11,13 +10,20 @@ import typer
 
 from cli import output as out
 from cli.options import JsonFlag, SessionOption, StoreOption
-from cli.wiring import chosen_session, current_session, desk, open_store, switch_session
+from cli.wiring import (
+    chosen_session,
+    current_session,
+    desk,
+    first_of,
+    open_store,
+    switch_session,
+)
 from commands.eventlog import EventLog
 from commands.sessions import ArchiveSession, RenameSession, RestoreSession
 from domain.artifacts import Artifact
 from domain.errors import NoSuchSession, Refused
 from domain.ids import SessionId, session_id
-from domain.reach import Away, Reached
+from domain.reach import Away
 from domain.server_errors import CellsAreAway
 from projections.tree import Branch, Place, Twig, branch, branches, drawn, visible
 
@@ -56,7 +62,7 @@ def sessions(
     with open_store(store) as (directory, log):
         there = log.reached("session")
         found = branches(log, there.streams)
-        current = _current(directory, there)
+        current = chosen_session(directory) or first_of(log, there)
         shown = found if everything else visible(found, current)
         efforts = {each.session: _efforts(log, each.session) for each in shown if graph}
     if json:
@@ -74,12 +80,6 @@ def sessions(
         out.talk(f"{out.count(hidden, 'archived session')} not shown: mind sessions --all")
     if there.away:
         raise CellsAreAway(there.away)
-
-
-def _current(directory: Path, there: Reached) -> SessionId | None:
-    """The one that is meant where none is named; of some sessions nobody knows which is first."""
-    first = there.streams[0] if there.streams and not there.away else None
-    return chosen_session(directory) or first
 
 
 def _out_of_reach(

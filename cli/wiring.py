@@ -19,7 +19,9 @@ from commands.world import RealWorld
 from domain.config import Config
 from domain.errors import NoStore, NoSuchSession, Refused
 from domain.ids import SessionId, session_id, stream_id
+from domain.reach import Reached
 from domain.refs import Moment, parse_moment
+from domain.server_errors import CellsAreAway
 from domain.session import Session
 
 if TYPE_CHECKING:
@@ -186,10 +188,23 @@ def current_session(directory: Path, log: EventLog) -> SessionId:
     chosen = chosen_session(directory)
     if chosen is not None:
         return chosen
-    sessions = log.sessions()
-    if not sessions:
+    there = log.reached("session")
+    first = first_of(log, there)
+    if first is None and there.away:
+        todo = "try again, or name one with --session"
+        raise CellsAreAway(there.away, "Nobody can say which session is the first", todo)
+    if first is None:
         raise NoSuchSession("main")
-    return sessions[0]
+    return first
+
+
+def first_of(log: EventLog, there: Reached) -> SessionId | None:
+    """The first of all sessions; None where there is none, or it may be where nobody answers."""
+    first = there.streams[0] if there.streams else None
+    if first is None or not there.away:
+        return first
+    # what is at home comes first of all
+    return first if log.place_of(first).address.cell in {None, "home"} else None
 
 
 def chosen_session(directory: Path) -> SessionId | None:
