@@ -12,11 +12,12 @@ import typer
 from cli import output as out
 from cli.cells import searching
 from cli.options import JsonFlag, SessionOption, StoreOption
-from cli.wiring import MOMENT, Desk, desk, embedder_for
+from cli.wiring import MOMENT, Desk, embedder_for, open_store, seat
+from commands.eventlog.place import Place
 from domain.config import Config
 from domain.errors import BadSetting, LogosphereError
 from domain.refs import AtTime, parse_moment
-from domain.server_errors import CellsAreAway
+from domain.server_errors import CellsAreAway, StoreIsUnreachable
 
 if TYPE_CHECKING:
     from projections.search.hit import Hit, Kind, Scope, Vectors
@@ -72,7 +73,8 @@ def search(
         raise typer.BadParameter('say what to look for: mind search "login timeout"')
     if text is not None and not text.strip():
         raise BadSetting('There are no words to look for: give some (mind search "login timeout").')
-    with desk(store, session) as at, _progress() as told:
+    alone = session is not None or as_of is not None or recall or MOMENT.get() is not None
+    with _desk(store, session, alone=alone) as at, _progress() as told:
         scope = scope_of(at, as_of, named=session is not None)
         vectors = None if words else vectors_for(at.state.config)
         with searching(at.log, scope, vectors, on_remark=_remark, progress=told) as searcher:
@@ -95,6 +97,20 @@ def search(
             out.talk("Nothing was found: try fewer or other words.")
     if away:
         raise CellsAreAway(away, "Not all was searched")
+
+
+@contextmanager
+def _desk(store: Place | None, session: str | None, *, alone: bool) -> Iterator[Desk]:
+    """As :func:`cli.wiring.desk`; any session will do unless what is asked is about one alone."""
+    with open_store(store) as (directory, log):
+        try:
+            at = seat(directory, log, session, MOMENT.get())
+        except (CellsAreAway, StoreIsUnreachable):
+            there = log.reached("session").streams
+            if alone or not there:
+                raise
+            at = seat(directory, log, there[0], None)
+        yield at
 
 
 def _recall(at: Desk, hits: "Sequence[Hit]") -> None:
