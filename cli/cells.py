@@ -152,14 +152,17 @@ def forget_caches(log: EventLog) -> bool:
     Raises:
         OSError: nothing can be written there.
     """
+    places, away = answering(log)
     gone = [_forget(log, log.place.home)]
-    for place in log.places():
+    # who looks there next finds out
+    gone += [not log.place.with_options(cell=one.cell).home.exists() for one in away]
+    for place in places:
         if place == log.place or not place.home.exists():
             continue
         try:
             with EventLog(place) as one:
                 gone += [_forget(one, place.home), one.forget()]
-        except StoreIsUnreachable:  # then the next who looks there finds out
+        except StoreIsUnreachable:  # as above
             gone.append(False)
     return all(gone)
 
