@@ -12,14 +12,15 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cli import output as out
+from cli.cells import answering
 from cli.kept_views import Part, part
 from cli.wiring import find_store
-from commands.eventlog.backends import cells_of
+from commands.eventlog import EventLog
 from commands.eventlog.patience import impatient
 from commands.eventlog.place import Place
 from commands.holder import is_alive, this_process
 from domain.errors import Broken, StoreIsBusy
-from domain.server_errors import StoreIsUnreachable
+from domain.server_errors import CellsAreAway, StoreIsUnreachable
 from projections.views.ours import VIEWS
 from projections.views.store import OfANewerVersion, Task, ViewStore
 from projections.views.view import View
@@ -50,9 +51,11 @@ def work_on(store: Place | None, plan: Plan, stop: threading.Event) -> None:
 
     Raises:
         LogosphereError: why one can't.
+        CellsAreAway: all that answer have caught up, which was all that was to be done.
     """
-    places = cells_of(find_store(store))
-    if len(places) == 1:
+    with EventLog(find_store(store)) as log:
+        places, away = answering(log) if plan.once else (log.places(), ())
+    if len(places) == 1 and not away:
         _work_at(places[0], plan, stop)
         return
     with ThreadPoolExecutor(len(places)) as threads:
@@ -62,6 +65,8 @@ def work_on(store: Place | None, plan: Plan, stop: threading.Event) -> None:
                 stop.set()
         for done in works:
             done.result()
+    if away:
+        raise CellsAreAway(away, "Not all was taken in")
 
 
 @contextmanager
@@ -111,7 +116,8 @@ def _work_at(place: Place, plan: Plan, stop: threading.Event, *, waits: bool = F
             if plan.once or not met:
                 raise
             if not told and isinstance(error, StoreIsUnreachable):
-                out.talk(out.safe(error.awaited))
+                which = f"Cell {place.address.cell}: " if waits else ""
+                out.talk(out.safe(which + error.awaited))
                 told = True
         if stop.wait(1.0):
             return

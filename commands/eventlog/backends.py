@@ -46,17 +46,3 @@ def may_write(place: Place) -> bool:
     if place.url is not None:
         return True
     return os.access(place.home, os.W_OK) and os.access(place.home / LOG_FILE, os.W_OK)
-
-
-def cells_of(place: Place) -> list[Place]:
-    """The places of a store's cells, each with an order of its own; one for most stores.
-
-    Raises:
-        As :func:`recorder_of`.
-    """
-    if place.url is None:
-        return [place]
-    from commands.eventlog.postgres.directory import names_of  # noqa: PLC0415 — as above
-
-    names = names_of(place.address)
-    return [place.with_options(cell=name) for name in names] if len(names) > 1 else [place]

@@ -12,7 +12,6 @@ import pytest
 
 from cli.kept_views import part
 from commands.eventlog import EventLog
-from commands.eventlog.backends import cells_of
 from commands.eventlog.place import Place, place_of
 from commands.eventlog.postgres.new_cell import add_cell
 from projections.views.ours import SPENDING
@@ -121,7 +120,7 @@ def test_a_store_of_several_cells_has_views_in_each(pg_url: str, mind: Mind) -> 
     with EventLog(place) as log:
         team = Team(log)
         team.works(25)
-        cells = cells_of(place)
+        cells = log.places()
         expected = together(SPENDING, [_spent(cell) for cell in cells])
         sessions = sorted(log.streams())
     assert len(cells) == 2

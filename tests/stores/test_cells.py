@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 
 from cli.main import build
 from commands.eventlog import EventLog
-from commands.eventlog.backends import cells_of
 from commands.eventlog.place import Place, place_of
 from commands.eventlog.postgres.new_cell import add_cell
 from commands.redaction import copies, redact_events
@@ -63,9 +62,14 @@ def full(store: Place) -> Iterator[EventLog]:
         yield log
 
 
+def _places(place: Place) -> list[Place]:
+    with EventLog(place) as log:
+        return log.places()
+
+
 def _cells(place: Place) -> dict[str, list[str]]:
     found = {}
-    for cell in cells_of(place):
+    for cell in _places(place):
         with EventLog(cell) as log:
             found[cell.address.cell or ""] = [str(name) for name in log.sessions()]
     return found
@@ -101,7 +105,7 @@ def test_a_name_is_in_one_place(full: EventLog) -> None:
     for name in (*ROOTS[:4], f"{ROOTS[1]}/child", MAIN):
         with pytest.raises(SessionExists):
             begin(full, name)
-    for cell in cells_of(full.place):
+    for cell in full.places():
         with EventLog(cell) as log, pytest.raises(SessionExists):
             begin(log, ROOTS[0])
 
@@ -138,7 +142,7 @@ def test_positions_are_those_of_a_cell(full: EventLog) -> None:
         with pytest.raises(ManyCells, match="home, b, c"):
             question()
     total = 0
-    for cell in cells_of(full.place):
+    for cell in full.places():
         with EventLog(cell) as log:
             positions = [event.position for event in log.feed()]
             assert positions == list(range(1, log.position() + 1))
@@ -149,7 +153,7 @@ def test_positions_are_those_of_a_cell(full: EventLog) -> None:
 def test_agents_are_at_home(full: EventLog) -> None:
     """Streams that are no sessions stay where the rules across them can be checked."""
     begin(full, "agent:chef-1")
-    home, *others = cells_of(full.place)
+    home, *others = full.places()
     for cell in others:
         with EventLog(cell) as log:
             assert "agent:chef-1" not in log.streams()
@@ -268,7 +272,7 @@ def test_two_add_one_cell_at_once(pg_url: str, store: Place) -> None:
     assert sorted(type(error) for error in told if error) == [BadPlace]
     left = urls[0 if told[0] else 1]
     add_cell(store.address, "e", left)
-    assert [place.address.cell for place in cells_of(store)] == ["home", "b", "c", "d", "e"]
+    assert [place.address.cell for place in _places(store)] == ["home", "b", "c", "d", "e"]
 
 
 def test_two_claim_one_server_at_once(pg_url: str, store: Place) -> None:
@@ -282,7 +286,7 @@ def test_two_claim_one_server_at_once(pg_url: str, store: Place) -> None:
             lambda n=n, url=url: add_cell(other.address, f"x{n}", url),  # type: ignore[misc]
         )
         assert [type(error) for error in told if error] == [BadPlace]
-        assert (f"e{n}" in {p.address.cell for p in cells_of(store)}) == (told[0] is None)
+        assert (f"e{n}" in {p.address.cell for p in _places(store)}) == (told[0] is None)
 
 
 def test_killed_between_the_claim_and_the_directory(pg_url: str, store: Place) -> None:
@@ -299,9 +303,9 @@ def test_killed_between_the_claim_and_the_directory(pg_url: str, store: Place) -
         connection.execute("DROP TRIGGER dies ON first.cells")
         row = connection.execute("SELECT cell FROM d.store").fetchone()
     assert row == ("d",)
-    assert len(cells_of(store)) == 3
+    assert len(_places(store)) == 3
     add_cell(store.address, "d", f"{pg_url}?schema=d")
-    assert len(cells_of(store)) == 4
+    assert len(_places(store)) == 4
 
 
 def test_a_cell_that_came_meanwhile(pg_url: str, store: Place) -> None:

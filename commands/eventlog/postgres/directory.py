@@ -35,17 +35,6 @@ def cells_of(home: PostgresRecorder) -> list[Cell]:
     return [Cell(HOME, home.address), *(Cell(name, address_of(url)) for name, url in rows)]
 
 
-def names_of(address: Address) -> list[str]:
-    """The names of a store's cells; of the one alone that the address names, where it does."""
-    if address.cell is not None:
-        return [address.cell]
-    home = PostgresRecorder(address)
-    try:
-        return [cell.name for cell in cells_of(home)]
-    finally:
-        home.close()
-
-
 class _Heard(NamedTuple):
     """What came of a question that was not answered."""
 
