@@ -143,7 +143,8 @@ def _sources(log: EventLog, upto: int | None, *, alone: bool) -> "Iterator[list[
 
     cells, away = answering(log)
     if away:  # a table that lacks sessions looks like one that has all
-        raise CellsAreAway(away, "Nothing was analysed")
+        todo = f"try again, or name one that answers: --store '…?cell={cells[0].address.cell}'"
+        raise CellsAreAway(away, "Nothing was analysed", todo)
     if len(cells) == 1:
         newest = log.position()
         if upto is not None and not 0 < upto <= newest:

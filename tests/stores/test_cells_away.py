@@ -2,7 +2,9 @@
 
 import json
 import os
+import signal
 import socket
+import subprocess
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -25,6 +27,7 @@ from domain.errors import NoSuchSession
 from domain.ids import SessionId
 from domain.reach import Away
 from domain.server_errors import BadPlace, CellsAreAway, StoreIsUnreachable
+from tests.cli.conftest import MIND
 from tests.cli.inside import inside
 from tests.commands.eventlog.stores import (
     MAIN,
@@ -135,10 +138,28 @@ def test_a_list_of_sessions(torn: Torn) -> None:
 
 
 def test_which_is_meant_where_none_is_named(torn: Torn) -> None:
-    """The first session of some is perhaps not the first of all: none is marked as current."""
-    assert torn.mind("sessions")[1].splitlines()[1].startswith("* main")
+    """The first at home is the first of all, whoever is away."""
     torn.take_away()
-    assert "* " not in torn.mind("sessions")[1]
+    assert torn.mind("sessions")[1].splitlines()[1].startswith("* main")
+    assert torn.mind("note", "a thought")[0] == 0
+
+
+def test_nobody_knows_which_is_meant(torn: Torn, pg_url: str) -> None:
+    """Where nothing is at home, the first of all may be where nobody answers."""
+    store = place_of(f"{pg_url}?schema=second")
+    EventLog.create(store).close()
+    for cell in ("near", "gone"):
+        add_cell(store.address, cell, f"{pg_url}?schema={cell}")
+    with EventLog(store.with_options(cell="near")) as log:
+        begin(log, "somewhere")
+    with psycopg.connect(pg_url, autocommit=True) as connection:
+        connection.execute("UPDATE second.cells SET address = %s WHERE name = 'gone'", (NOBODY,))
+    at = ("--store", store.name)
+    assert "* " not in torn.mind("sessions", *at)[1]
+    code, _, err = torn.mind("note", "a thought", *at)
+    assert code == 1
+    assert err.startswith("mind: Nobody can say which session is the first, since the cell 'gone'")
+    assert torn.mind("note", "a thought", "--session", "somewhere", *at)[0] == 0
 
 
 def test_a_proof_of_what_can_be_reached(torn: Torn) -> None:
@@ -244,6 +265,21 @@ def test_a_search_of_what_answers(torn: Torn) -> None:
     assert torn.mind("search", "tides", "--words", "--session", AWAY[0])[0] == 1
 
 
+def test_a_search_by_who_works_where_nobody_answers(torn: Torn) -> None:
+    """All others are searched, unless what is asked is about that very session."""
+    say(torn.place, "home", MAIN, "the tides here")
+    assert torn.mind("switch", AWAY[0])[0] == 0
+    torn.take_away()
+    words = ("search", "tides", "--words", "--json")
+    code, out, err = torn.mind(*words)
+    assert (code, {hit["session"] for hit in json.loads(out)}) == (1, {MAIN})
+    assert err.startswith("mind: Not all was searched, since the cell 'd' with 2 sessions")
+    for more in (("--as-of", "head"), ("--recall",)):
+        code, out, err = torn.mind(*words, *more)
+        assert (code, out) == (1, "")
+        assert "does not answer" in err
+
+
 def test_a_talk_begins_with_what_answers(torn: Torn) -> None:
     """What has to do with it is looked for in the others, also where the current one is away."""
     say(torn.place, "home", MAIN, "the tides at home")
@@ -258,7 +294,7 @@ def test_a_talk_begins_with_what_answers(torn: Torn) -> None:
     assert "Working on main." in err
 
 
-@pytest.mark.parametrize("words", ["head", "analyse costs", "work rebuild --all"])
+@pytest.mark.parametrize("words", ["head", "analyse costs --workers 0", "work rebuild --all"])
 def test_what_would_look_like_all(torn: Torn, words: str) -> None:
     """It is not begun."""
     assert torn.mind("store", "migrate")[0] == 0
@@ -267,6 +303,17 @@ def test_what_would_look_like_all(torn: Torn, words: str) -> None:
     code, out, err = torn.mind(*words.split())
     assert (code, out) == (1, "")
     assert "since the cell 'd' with 2 sessions can't be reached" in err
+    torn.bring_back()
+    assert torn.mind(*words.split())[0] == 0
+
+
+def test_an_analysis_of_one_cell(torn: Torn) -> None:
+    """That can be had while another is away, as the refusal says."""
+    torn.take_away()
+    words = ("analyse", "sessions", "--workers", "0", "--json")
+    assert "or name one that answers: --store '…?cell=home'" in torn.mind(*words)[2]
+    code, out, _ = torn.mind(*words, "--store", torn.place.with_options(cell="home").name)
+    assert (code, [row["session"] for row in json.loads(out)["rows"]]) == (0, HERE)
 
 
 def test_workers_go_on_with_the_rest(torn: Torn) -> None:
@@ -276,6 +323,7 @@ def test_workers_go_on_with_the_rest(torn: Torn) -> None:
     code, _, err = torn.mind("work", "--once")
     assert code == 1
     assert "Cell home: Taken in: " in err
+    assert "mind: Not all was taken in, since the cell 'd' with 2 sessions" in err
     code, out, err = torn.mind("work", "status", "--json")
     assert (code, {row["cell"] for row in json.loads(out)}) == (1, {"home"})
     assert {row["lag"] for row in json.loads(out)} == {0}
@@ -304,7 +352,8 @@ def test_a_worker_waits_for_one_that_was_away(
         finally:
             stop.set()
         working.result()
-    assert capsys.readouterr().err.count("going on when it is back") == 1
+    told = [line for line in capsys.readouterr().err.splitlines() if "going on when" in line]
+    assert [line.partition(":")[0] for line in told] == ["Cell d"]
 
 
 def positions(torn: Torn, cell: str) -> set[int]:
@@ -373,6 +422,19 @@ def test_several_that_are_silent_are_waited_for_once(torn: Torn) -> None:
         with servers[0].accept()[0], servers[1].accept()[0]:
             assert not found.done()
         assert [one.cell for one in found.result().away] == ["d", "e"]
+
+
+def test_nobody_has_to_wait_for_silence(torn: Torn, tmp_path: Path) -> None:
+    """Ctrl-C ends a command at once that asks a cell which says nothing."""
+    env = {**os.environ, "MIND_STORE": torn.place.name, "XDG_STATE_HOME": str(tmp_path / "state")}
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        silent.settimeout(20)
+        where = f"127.0.0.1:{silent.getsockname()[1]}"
+        torn.move(f"postgresql://mind@{where}/nothing?sslmode=disable&connect_timeout=600")
+        command = subprocess.Popen([MIND, "sessions"], env=env, stderr=subprocess.PIPE)
+        with command, silent.accept()[0]:
+            command.send_signal(signal.SIGINT)
+            assert command.wait(30) == 130
 
 
 def test_another_store_where_a_cell_was(torn: Torn) -> None:
