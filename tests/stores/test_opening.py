@@ -32,10 +32,12 @@ from domain.server_errors import (
     NoSuchDatabase,
     NotSynchronous,
     StoreIsUnreachable,
+    WriteInDoubt,
 )
 from tests.commands.eventlog.stores import MAIN, begin, branch, draw, grow, pool, thought
 from tests.postgres.servers import Server
 from tests.stores.places import Connection, Site, stored, whole
+from tests.stores.proxy import Wire
 
 ROOT = Path(__file__).parents[2]
 DRIVER = Path(__file__).with_name("driver.py")
@@ -333,6 +335,27 @@ def test_a_successor_that_no_standby_follows(own_postgres: Server) -> None:
         own_postgres.restart()
         with pytest.raises(NotSynchronous):
             log.head(MAIN)
+
+
+def test_an_append_that_a_successor_can_not_confirm(own_postgres: Server) -> None:
+    """What was sent before may be there, so nobody is told that it was refused."""
+    url = own_postgres.database()
+    with EventLog.create(place_of(url)) as log:
+        begin(log)
+    own_postgres.admin("ALTER SYSTEM SET synchronous_standby_names = 'another'")
+    own_postgres.restart()
+
+    def succeeded() -> None:
+        own_postgres.admin("ALTER SYSTEM RESET synchronous_standby_names")
+        own_postgres.admin("SELECT pg_reload_conf()")
+        while own_postgres.admin("SHOW synchronous_standby_names") != [("",)]:
+            pass
+
+    with Wire(url) as wire, EventLog(place_of(f"{wire.url}?replication=sync")) as log:
+        log.state(MAIN)
+        wire.lose(".append(", "message", succeeded)
+        with pytest.raises(WriteInDoubt, match="replication=sync"):
+            grow(log, MAIN, 1)
 
 
 # addresses

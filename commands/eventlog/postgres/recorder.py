@@ -173,7 +173,7 @@ class PostgresRecorder(InOneOrder, Rows):
                     if doubt and isinstance(said, StoreIsBusy | StoreIsUnreachable):
                         raise self._in_doubt(error) from error
                     raise said from error
-            except StoreIsUnreachable as error:
+            except LogosphereError as error:  # also of a successor that lets nobody write as asked
                 if doubt:
                     raise self._in_doubt(error) from error
                 raise
