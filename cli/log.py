@@ -3,7 +3,7 @@
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from datetime import datetime
 from itertools import islice
 from typing import Annotated, Any, NamedTuple, get_args
@@ -107,7 +107,8 @@ def log(
             out.talk(f"These are the newest {NEWEST}: -n 0 shows all.")
         if follow:
             sys.stdout.flush()
-            _list(_coming(at, match, position, max(head, after)), json=json)
+            with suppress(KeyboardInterrupt):  # the way to end it, also while a line is printed
+                _list(_coming(at, match, position, max(head, after)), json=json)
         elif not shown and actor is not None:
             check_actor(at, actor)
     if not shown and not follow:
@@ -222,16 +223,12 @@ def _newest(at: Desk, match: Match, count: int, after: int, upto: int) -> Iterat
 
 
 def _coming(at: Desk, match: Match, position: int, after: int) -> Iterator[Recorded]:
-    stop = threading.Event()
-    try:
-        for recorded in at.log.follow(position, stop, _standing):
-            if recorded.session != at.session or recorded.version <= after:
-                continue
-            if match.takes(recorded):
-                yield recorded
-                sys.stdout.flush()  # who reads a pipe waits for it
-    except KeyboardInterrupt:
-        stop.set()
+    for recorded in at.log.follow(position, threading.Event(), _standing):
+        if recorded.session != at.session or recorded.version <= after:
+            continue
+        if match.takes(recorded):
+            yield recorded
+            sys.stdout.flush()  # who reads a pipe waits for it
 
 
 def _standing(away: str | None) -> None:
