@@ -179,6 +179,11 @@ def address_of(url: str) -> Address:
     return Address(conninfo, shown, schema, ours.get("cell"), "replication" in ours)
 
 
+def options_of(url: str) -> set[str]:
+    """The names of what an address says behind its question mark."""
+    return {_pair(option)[0] for option in _parts(url).options}
+
+
 def without_secrets(url: str) -> str:
     """An address that may be shown and remembered."""
     return _parts(url).shown

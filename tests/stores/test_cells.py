@@ -191,6 +191,21 @@ def test_what_can_be_no_cell(pg_url: str, store: Place) -> None:
         add_cell(place_of(f"{pg_url}?schema=b").address, "e", f"{pg_url}?schema=e")
 
 
+@pytest.mark.parametrize(
+    "more", ["hostaddr=127.0.0.1", "service=mine", "passfile=p", "sslkeylogfile=k", "options=-cx=y"]
+)
+def test_a_directory_sends_nobody_astray(store: Place, pg_url: str, more: str) -> None:
+    """A password that is kept for one host goes to no other, whatever the directory says."""
+    address = f"{pg_url}?schema=d&{more}"
+    said = f"the address of a cell can't say '{more.partition('=')[0]}'"
+    with pytest.raises(BadPlace, match=said):
+        add_cell(store.address, "d", address)
+    with psycopg.connect(store.address.conninfo) as owner:
+        owner.execute("UPDATE first.cells SET address = %s WHERE name = 'b'", (address,))
+    with pytest.raises(BadPlace, match=said):
+        EventLog(store)
+
+
 def test_a_bundle_comes_to_its_own(full: EventLog, tmp_path: Path) -> None:
     """What is imported again is found in the cell where it is; what is new stays together."""
     file = tmp_path / "family.mind"

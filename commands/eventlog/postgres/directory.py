@@ -9,13 +9,30 @@ from typing import Any, NamedTuple
 import psycopg
 
 from commands.eventlog.patience import PATIENCE, patience
-from commands.eventlog.place import Address, address_of
+from commands.eventlog.place import Address, address_of, options_of
 from commands.eventlog.postgres.faults import is_lost, translated
 from commands.eventlog.postgres.recorder import PostgresRecorder
 from commands.eventlog.postgres.rows import Cursor
-from domain.server_errors import StoreIsUnreachable
+from domain.server_errors import BadPlace, StoreIsUnreachable
 
 HOME = "home"
+
+_SAID = frozenset(
+    {
+        *("schema", "replication"),
+        *("host", "port", "dbname", "user", "target_session_attrs", "load_balance_hosts"),
+        *("sslmode", "sslnegotiation", "sslrootcert", "sslcrl", "sslcrldir", "sslcert", "sslkey"),
+        *("ssl_min_protocol_version", "sslsni", "channel_binding", "require_auth", "gssencmode"),
+        *("connect_timeout", "tcp_user_timeout", "application_name"),
+        *("keepalives", "keepalives_idle", "keepalives_interval", "keepalives_count"),
+    }
+)
+"""What the address of a cell may say: where it is, and how strictly to go there.
+
+Whoever may write the directory says it for all others. libpq would look for the password of a
+``host`` and send it to another ``hostaddr``, take it from a ``service``, hand on tickets, and write
+keys into files.
+"""
 
 AGAIN = 10
 """A cell that did not answer is asked again after so many times as long as it took to find out."""
@@ -32,7 +49,21 @@ def cells_of(home: PostgresRecorder) -> list[Cell]:
     """The cells of a store, the one that keeps the directory first."""
     with home.reading() as cursor:
         rows = cursor.fetch(f"SELECT name, address FROM {home.address.schema}.cells ORDER BY name")  # noqa: S608
-    return [Cell(HOME, home.address), *(Cell(name, address_of(url)) for name, url in rows)]
+    return [Cell(HOME, home.address), *(Cell(name, address_in(url)) for name, url in rows)]
+
+
+def address_in(url: str) -> Address:
+    """An address as it stands in the directory, taken apart.
+
+    Raises:
+        BadPlace: it is none, or says more than the directory may.
+    """
+    address = address_of(url)
+    more = sorted(options_of(url) - _SAID)
+    if more:
+        why = f"the address of a cell can't say {', '.join(map(repr, more))}"
+        raise BadPlace(address.shown, why)
+    return address
 
 
 class _Heard(NamedTuple):

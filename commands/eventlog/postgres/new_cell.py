@@ -6,7 +6,7 @@ import psycopg
 
 from commands.eventlog.place import Address, address_of, without_secrets
 from commands.eventlog.postgres.connections import Connection, connect
-from commands.eventlog.postgres.directory import HOME
+from commands.eventlog.postgres.directory import HOME, address_in
 from commands.eventlog.postgres.faults import translated
 from commands.eventlog.postgres.layout import Facts, checked, layout_of, migrate
 from domain.errors import BadSetting
@@ -28,12 +28,14 @@ def add_cell(home: Address, name: str, url: str) -> None:
 
     Raises:
         BadSetting: it can't be called so.
-        BadPlace: there is a store already, or another cell has that name.
+        BadPlace: there is a store already, another cell has that name, or the address says what
+            the directory may not.
         StoreIsUnreachable, StoreIsClosed, StoreIsReadOnly: one of them can't be written.
     """
     if not _NAME.fullmatch(name) or name == HOME:
         raise BadSetting(f"{name!r} is no name of a cell: use small letters, digits and '-'.")
     cell, kept = address_of(url), without_secrets(url)
+    address_in(kept)
     try:
         with connect(home) as connection:
             checked(connection, home)
