@@ -62,6 +62,7 @@ SETTINGS = (
     "statement_timeout = 20000",
     "lock_timeout = 1",
     "bytea_output = escape",
+    "quote_all_identifiers = on",
     "client_encoding = latin1",
     "DateStyle = 'SQL, DMY'",
     "plan_cache_mode = force_generic_plan",
@@ -92,6 +93,22 @@ def test_a_database_with_other_defaults(newest: Site, setting: str) -> None:
         except psycopg.errors.UndefinedObject:
             pytest.skip("this version does not know it")
     used(newest.create(), newest)
+
+
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+def test_a_database_of_another_encoding(postgres: Server, encoding: str) -> None:
+    """Names are plain, and all else is bytes: initdb makes SQL_ASCII where no language is set."""
+    name = f"written_in_{encoding.lower()}"
+    how = f"ENCODING {encoding} TEMPLATE template0 LOCALE 'C'"
+    postgres.admin(f"CREATE DATABASE {name} OWNER mind {how}")
+    try:
+        with EventLog.create(place_of(postgres.url(name))) as log:
+            begin(log, events=2)
+            grow(log, MAIN, 1)
+            assert log.sessions() == [MAIN]
+            whole(log)
+    finally:
+        postgres.admin(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def _evil(owner: psycopg.Connection[tuple[object, ...]]) -> None:
@@ -146,6 +163,48 @@ def test_a_statement_that_may_not_take_so_long(newest: Site) -> None:
 
 
 # what happens meanwhile
+
+
+def test_a_transaction_that_may_not_take_so_long(newest: Site) -> None:
+    """Whoever waited longer than that for his turn has written nothing, and asks again."""
+    begin(newest.create(), events=2)
+    with newest.sql() as owner:
+        name = database(newest)
+        owner.execute(f"ALTER DATABASE {name} SET transaction_timeout = 100".encode())
+        turn = newest.sql(options="-c transaction_timeout=0")
+        with ThreadPoolExecutor(1) as threads:
+            with turn.transaction():
+                turn.execute("SELECT take_turn(true)")
+                done = threads.submit(grow, newest.open(), MAIN, 1)
+                _was_ended(newest, owner)
+            done.result(LONG)
+    assert newest.open().head(MAIN).version == 3
+
+
+def _was_ended(site: Site, owner: psycopg.Connection[tuple[object, ...]]) -> None:
+    """Wait until a second connection waits for the turn, since the first was ended."""
+    waiting = (
+        "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database ="
+        f" (SELECT oid FROM pg_database WHERE datname = '{database(site)[1:-1]}')"  # noqa: S608
+    )
+    seen: set[object] = set()
+    until = time.monotonic() + LONG
+    while len(seen) < 2 and time.monotonic() < until:
+        seen |= {pid for (pid,) in owner.execute(waiting.encode())}
+    assert len(seen) > 1
+
+
+def test_a_redaction_while_the_table_is_looked_after(newest: Site) -> None:
+    """What is redacted is, and no less so where there is no time to tidy up behind it."""
+    begin(newest.create(), events=2)
+    with newest.sql() as owner:
+        owner.execute(f"ALTER DATABASE {database(newest)} SET statement_timeout = 300".encode())
+    log, administrator = newest.open(), newest.sql()
+    with administrator.transaction():  # as any VACUUM does
+        administrator.execute("LOCK TABLE stored_events IN SHARE UPDATE EXCLUSIVE MODE")
+        assert not log.redact({MAIN: [2]}, "so", draw(wish=2))
+    assert log.redactions() == 1
+    whole(log)
 
 
 def test_vacuum_holds_up_nobody(served: Site) -> None:

@@ -27,6 +27,7 @@ _TERMS = """SELECT set_config('default_transaction_isolation', 'read committed',
     set_config('lock_timeout', %s, false),
     set_config('search_path', 'pg_catalog, pg_temp', false),
     set_config('standard_conforming_strings', 'on', false),
+    set_config('quote_all_identifiers', 'off', false),
     set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit')
         IN ('off', 'local') THEN 'on' ELSE current_setting('synchronous_commit') END, false),
     set_config('default_transaction_read_only', CASE WHEN %s
@@ -63,6 +64,7 @@ def connect(address: Address) -> Connection:
         if "," in str(given.get("host", "")) and "target_session_attrs" not in given:
             wanted["target_session_attrs"] = "read-write"
         wanted |= _behind_others(given, _gone.get(address.conninfo))
+        wanted["client_encoding"] = "UTF8"  # psycopg leaves texts of SQL_ASCII as bytes
         connection = psycopg.connect(
             address.conninfo, autocommit=True, row_factory=tuple_row, prepare_threshold=2, **wanted
         )

@@ -20,7 +20,7 @@ from domain.server_errors import NoSuchDatabase, StoreIsUnreachable
 LOCK_TIMEOUT = 30.0
 """Seconds to wait for other writers before giving up."""
 
-_GONE = ("08", "57P", "25P03", "25006", "55006")
+_GONE = ("08", "57P", "25P03", "25P04", "25006", "55006")
 """SQLSTATEs of a connection that is no good any more: lost, shut down, timed out, or to a server
 that has become a standby."""
 

@@ -308,7 +308,8 @@ class PostgresRecorder(InOneOrder, Rows):
             when that is.
         """
         if rewrite and not self.address.read_only:
-            with self.reading() as cursor:
+            # the rows have lost it already: a server without time now does the rest by itself later
+            with self.reading() as cursor, suppress(StoreIsBusy):
                 cursor.fetch(f"VACUUM {self._table}")
         return not rewrite
 
