@@ -289,6 +289,13 @@ def test_a_question_that_nobody_answered(served: Site, text: str) -> None:
     once(served, "x")
 
 
+def test_a_moment_that_was_not_begun(served: Site, tmp_path: Path) -> None:
+    """Whoever is about to read many things as of one moment asks once more."""
+    with wired(served) as (wire, log):
+        wire.lose("REPEATABLE READ READ ONLY")
+        assert log.export(MAIN, tmp_path / "main.mind") == ([MAIN], 1)
+
+
 def test_who_goes_on_by_himself_waits_for_a_moment_alone(
     newest: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -89,11 +89,20 @@ class PostgresRecorder(InOneOrder, Rows):
     @contextmanager
     def unmoving(self, _stream: str = "") -> Iterator[Cursor]:
         """As :meth:`reading`, and everything read is as of one moment, whatever others write."""
-        with self._connections.one() as connection:
-            cursor = Cursor(connection, self.where)
-            cursor.fetch("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            yield cursor
-            cursor.fetch("COMMIT")
+        wait = Wait()
+        while True:
+            with self._connections.one() as connection:
+                cursor = Cursor(connection, self.where)
+                try:
+                    cursor.ask("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                except psycopg.Error as error:
+                    if not is_lost(error) or wait.is_over:
+                        raise translated(error, self.where) from error
+                else:
+                    yield cursor
+                    cursor.fetch("COMMIT")
+                    return
+            wait()
 
     @contextmanager
     def writing(self, _stream: str = "", _beside: str | None = None) -> Iterator[Cursor]:
