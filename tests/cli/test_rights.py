@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from tests.cli.conftest import TIDES, Mind
@@ -98,3 +99,27 @@ def test_the_doctor_says_what_a_role_may(
         ran = mind("doctor", "--json", MIND_STORE=url)
         checks = {check["what"]: check for check in ran.data}
         assert (ran.code, checks["writing"]["sentence"]) == (0, told)
+
+
+def test_a_member_sends_nobody_elsewhere(
+    mind: Mind, pg_url: str, postgres: Server, member: str
+) -> None:
+    """Who may begin sessions in every cell has no say in where those are."""
+    first = f"{pg_url}?schema=logosphere"
+    assert mind("init", first, "why two tides?").code == 0
+    assert mind("store", "add-cell", "b", f"{pg_url}?schema=b", "--store", first).code == 0
+    url = first.replace("//mind@", f"//{member}@")
+    address = f"{pg_url}?schema=b".replace("//mind@", f"//{member}@")
+    with psycopg.connect(pg_url) as owner:
+        owner.execute("UPDATE logosphere.cells SET address = %s", (address,))
+    database, allowed = pg_url.rpartition("/")[2], granted(member)
+    there = [s.replace("logosphere", "b") for s in allowed]
+    postgres.admin("SET ROLE mind", *allowed, *there, database=database)
+    for name in map(str, range(4)):
+        assert mind("new", name, "what of the Sun?", MIND_STORE=url).code == 0
+    with psycopg.connect(pg_url) as owner:
+        assert owner.execute("SELECT count(*) > 0 FROM logosphere.routes").fetchone() == (True,)
+    for change in ("UPDATE logosphere.cells SET name = name", "DELETE FROM logosphere.cells"):
+        denied = pytest.raises(psycopg.errors.InsufficientPrivilege)
+        with psycopg.connect(pg_url, user=member) as one, denied:
+            one.execute(change.encode())

@@ -176,21 +176,21 @@ def test_a_transaction_that_may_not_take_so_long(newest: Site) -> None:
             with turn.transaction():
                 turn.execute("SELECT take_turn(true)")
                 done = threads.submit(grow, newest.open(), MAIN, 1)
-                _was_ended(newest, owner)
+                _was_ended(owner)
             done.result(LONG)
     assert newest.open().head(MAIN).version == 3
 
 
-def _was_ended(site: Site, owner: psycopg.Connection[tuple[object, ...]]) -> None:
+def _was_ended(owner: psycopg.Connection[tuple[object, ...]]) -> None:
     """Wait until a second connection waits for the turn, since the first was ended."""
     waiting = (
-        "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database ="
-        f" (SELECT oid FROM pg_database WHERE datname = '{database(site)[1:-1]}')"  # noqa: S608
+        "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+        " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
     )
     seen: set[object] = set()
     until = time.monotonic() + LONG
     while len(seen) < 2 and time.monotonic() < until:
-        seen |= {pid for (pid,) in owner.execute(waiting.encode())}
+        seen |= {pid for (pid,) in owner.execute(waiting)}
     assert len(seen) > 1
 
 
