@@ -1,12 +1,14 @@
 """Positions that transactions number: many append at once, and nobody who reads misses any."""
 
 import threading
+import time
 
 import psycopg
 import pytest
 
 from commands.eventlog import EventLog
 from commands.eventlog.place import Place, place_of
+from commands.eventlog.postgres.follow import TICK
 from commands.eventlog.postgres.layout import migrate
 from domain.errors import Broken
 from tests.commands.eventlog.stores import MAIN, begin, branch, grow
@@ -93,6 +95,26 @@ def test_a_follower_sees_each_once(store: Place) -> None:
             seen.append(next(news).position)
         stop.set()
         assert seen == [event.position for event in log.feed(after)]
+
+
+def test_a_follower_from_before(store: Place) -> None:
+    """Whoever waited for notices soon looks by himself, once there are none."""
+    migrate(store.address, by_transaction=False)
+    stop, until = threading.Event(), time.monotonic() + 60
+    with EventLog(store) as log, EventLog(store) as writer:
+        position = log.position()
+        news = log.follow(position - 1, stop)
+        next(news)
+        migrate(store.address, by_transaction=True)
+        waited = TICK
+        # begun when he has just looked: without a look of his own he would take a whole tick
+        while waited > TICK / 2 and time.monotonic() < until:
+            grow(writer, MAIN, 1)
+            began = time.monotonic()
+            next(news)
+            waited = time.monotonic() - began
+        stop.set()
+    assert waited < TICK / 2
 
 
 def test_a_server_that_counts_anew(pg_url: str, store: Place) -> None:

@@ -58,7 +58,8 @@ def follow(
                 outage.ends()
                 while not stop.is_set():
                     yield from _news(log, point, stop)
-                    _hear(ear, tick, stop)
+                    if not _hear(ear, tick, stop) and tick == TICK:
+                        tick = _tick(ear, address)  # there may be no notices any more
         except (StoreIsUnreachable, StoreIsBusy, psycopg.Error) as error:
             outage.goes_on(_awaited(error, address))
         outage.nap(stop)
@@ -163,15 +164,21 @@ def _page(log: Log, after: int) -> list[Recorded]:
 def _listening(ear: Connection, address: Address) -> float:
     """Hear of what is appended from now on; after how many seconds to look all the same."""
     ear.execute(f"LISTEN {address.schema}".encode())
+    return _tick(ear, address)
+
+
+def _tick(ear: Connection, address: Address) -> float:
+    """After how many seconds to look, as positions are numbered now."""
     query = f"SELECT by_transaction FROM {address.schema}.store"  # noqa: S608 — a checked name
     row = ear.execute(query.encode()).fetchone()
     return _POLL if row is not None and row[0] else TICK
 
 
-def _hear(ear: Connection, tick: float, stop: threading.Event) -> None:
-    """Wait for a notice, for a tick at most."""
+def _hear(ear: Connection, tick: float, stop: threading.Event) -> bool:
+    """Wait for a notice, for a tick at most; whether there was one."""
     waited = 0.0
     while waited < tick and not stop.is_set():
         for _ in ear.notifies(timeout=min(_SHORT, tick), stop_after=1):
-            return
+            return True
         waited += _SHORT
+    return False
