@@ -18,6 +18,20 @@ _SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,47}")
 _SECRETS = frozenset(
     {"password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key"}
 )
+_STRICTER = {
+    "sslmode": ("disable", "allow", "prefer", "require", "verify-ca", "verify-full"),
+    "channel_binding": ("disable", "prefer", "require"),
+}
+"""From the most lenient to the strictest; libpq prefers where nothing is said."""
+
+_DEMANDS = {
+    "sslmode": "PGSSLMODE",
+    "channel_binding": "PGCHANNELBINDING",
+    "sslrootcert": "PGSSLROOTCERT",
+    "require_auth": "PGREQUIREAUTH",
+}
+"""What can be demanded of a server before it gets a password, and the variables that do so."""
+
 _BROKEN = re.compile(r"%(?![0-9a-fA-F]{2})|%00")
 _UNPRINTED = re.compile(r"[\s\x00-\x1f\x7f]")
 
@@ -182,6 +196,33 @@ def address_of(url: str) -> Address:
 def options_of(url: str) -> set[str]:
     """The names of what an address says behind its question mark."""
     return {_pair(option)[0] for option in _parts(url).options}
+
+
+def as_strict(url: str, other: str) -> str:
+    """An address that is gone to no less strictly than another one, or than the environment says.
+
+    Of what is demanded there of a server, ``sslmode`` and ``channel_binding`` hold where they are
+    the stronger ones, and ``sslrootcert`` and ``require_auth`` in any case.
+    """
+    parts = _parts(url)
+    own, others = (dict(map(_pair, each.options)) for each in (parts, _parts(other)))
+    wins = {}
+    for name, variable in _DEMANDS.items():
+        demand = others.get(name) or os.environ.get(variable)
+        if demand and (
+            name not in _STRICTER
+            or _strictness(name, demand) > _strictness(name, own.get(name, "prefer"))
+        ):
+            wins[name] = demand
+    kept = [text for text in parts.options if _pair(text)[0] not in wins]
+    said = [f"{name}={quote(value, safe='')}" for name, value in wins.items()]
+    return str(parts._replace(options=(*kept, *said)))
+
+
+def _strictness(name: str, value: str) -> int:
+    """The higher, the stricter; what libpq does not know, it refuses by itself."""
+    order = _STRICTER[name]
+    return order.index(value if value in order else "prefer")
 
 
 def without_secrets(url: str) -> str:

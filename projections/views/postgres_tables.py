@@ -17,7 +17,7 @@ from projections.views.view import View
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 
-LAYOUT = 2
+LAYOUT = 1
 """Of the table of positions: counted up when its columns change."""
 
 _VERSIONS = r"""SELECT name, coalesce(substring(

@@ -33,7 +33,7 @@ from projections.views.view import Row, View
 
 FILE = "views.db"
 
-_LAYOUT = 2
+_LAYOUT = 1
 _TIMEOUT = 30.0
 _SQLITE = Dialect("", "?", "INTEGER", "REAL", "BLOB", "min", "max", "")
 

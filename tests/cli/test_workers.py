@@ -161,7 +161,9 @@ def test_the_installed_command_works_until_it_is_stopped(asked: Mind, tmp_path: 
     env = {**os.environ, "MIND_STORE": str(tmp_path / "thinking"), "HOME": str(tmp_path)}
     with subprocess.Popen([MIND, "work"], env=env, stderr=subprocess.PIPE) as worker:
         assert worker.stderr is not None
-        assert worker.stderr.readline() == b"Working on activity (shard 0) and spending (shard 0).\n"
+        assert (
+            worker.stderr.readline() == b"Working on activity (shard 0) and spending (shard 0).\n"
+        )
         assert asked("note", "hello").code == 0
         newest = asked("status", "--json").data["version"]
         with EventLog(tmp_path / "thinking") as log, part(log.place) as kept:

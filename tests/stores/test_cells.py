@@ -206,6 +206,18 @@ def test_a_directory_sends_nobody_astray(store: Place, pg_url: str, more: str) -
         EventLog(store)
 
 
+def test_a_cell_is_gone_to_as_strictly_as_its_home(store: Place, pg_url: str) -> None:
+    """What the user's address demands of a server, the directory does not take back."""
+    address = f"{pg_url}?schema=b&require_auth=scram-sha-256"
+    with psycopg.connect(store.address.conninfo) as owner:
+        owner.execute("UPDATE first.cells SET address = %s WHERE name = 'b'", (address,))
+    strict = place_of(f"{store.name}&require_auth=none")
+    with EventLog(strict) as log:
+        assert log.reached("session").away == []
+    with EventLog(store) as log:  # the server here asks for no password, so that demand fails
+        assert [one.cell for one in log.reached("session").away] == ["b"]
+
+
 def test_a_bundle_comes_to_its_own(full: EventLog, tmp_path: Path) -> None:
     """What is imported again is found in the cell where it is; what is new stays together."""
     file = tmp_path / "family.mind"

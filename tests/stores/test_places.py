@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from commands.eventlog import EventLog
-from commands.eventlog.place import Place, address_of, place_of
+from commands.eventlog.place import Place, address_of, as_strict, place_of
 from domain.errors import NotAStore
 from domain.server_errors import BadPlace
 
@@ -69,6 +69,33 @@ def test_a_secret_by_another_name(secret: str) -> None:
     place = place_of(f"postgresql://me@h/db?{secret}=hunter2")
     assert str(place) == "postgresql://me@h/db"
     assert "hunter2" not in repr((place, place.address))
+
+
+@pytest.mark.parametrize(
+    ("home", "cell", "then"),
+    [
+        ("sslmode=verify-full", "", "sslmode=verify-full"),
+        ("sslmode=verify-full", "sslmode=disable", "sslmode=verify-full"),
+        ("sslmode=require", "sslmode=verify-full", "sslmode=verify-full"),
+        ("sslmode=disable", "", ""),
+        ("channel_binding=require", "channel_binding=disable", "channel_binding=require"),
+        ("sslrootcert=ours%20.pem", "sslrootcert=system", "sslrootcert=ours%20.pem"),
+        ("require_auth=scram-sha-256", "require_auth=password", "require_auth=scram-sha-256"),
+        ("connect_timeout=1", "connect_timeout=2", "connect_timeout=2"),
+    ],
+)
+def test_the_stricter_of_two(home: str, cell: str, then: str) -> None:
+    """What is demanded of one server before it gets a password is demanded of the other."""
+    start = "postgresql://ann@b/minds"
+    told = as_strict(f"{start}?{cell}" if cell else start, f"postgresql://ann@a/minds?{home}")
+    assert told == (f"{start}?{then}" if then else start)
+
+
+def test_what_the_environment_demands(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It holds for addresses that say less, as it does where they say nothing."""
+    monkeypatch.setenv("PGSSLMODE", "verify-full")
+    told = as_strict("postgresql://b/minds?sslmode=disable", "postgresql://a/minds")
+    assert told == "postgresql://b/minds?sslmode=verify-full"
 
 
 @pytest.mark.parametrize(

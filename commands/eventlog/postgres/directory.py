@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import psycopg
 
 from commands.eventlog.patience import PATIENCE, patience
-from commands.eventlog.place import Address, address_of, options_of
+from commands.eventlog.place import Address, address_of, as_strict, options_of
 from commands.eventlog.postgres.faults import is_lost, translated
 from commands.eventlog.postgres.recorder import PostgresRecorder
 from commands.eventlog.postgres.rows import Cursor
@@ -49,11 +49,14 @@ def cells_of(home: PostgresRecorder) -> list[Cell]:
     """The cells of a store, the one that keeps the directory first."""
     with home.reading() as cursor:
         rows = cursor.fetch(f"SELECT name, address FROM {home.address.schema}.cells ORDER BY name")  # noqa: S608
-    return [Cell(HOME, home.address), *(Cell(name, address_in(url)) for name, url in rows)]
+    return [
+        Cell(HOME, home.address),
+        *(Cell(name, address_in(home.address, url)) for name, url in rows),
+    ]
 
 
-def address_in(url: str) -> Address:
-    """An address as it stands in the directory, taken apart.
+def address_in(home: Address, url: str) -> Address:
+    """An address as it stands in the directory, taken apart; gone to as strictly as to its home.
 
     Raises:
         BadPlace: it is none, or says more than the directory may.
@@ -63,7 +66,7 @@ def address_in(url: str) -> Address:
     if more:
         why = f"the address of a cell can't say {', '.join(map(repr, more))}"
         raise BadPlace(address.shown, why)
-    return address
+    return address._replace(conninfo=as_strict(address.conninfo, home.conninfo))
 
 
 class _Heard(NamedTuple):

@@ -11,11 +11,11 @@ from commands.eventlog.postgres.faults import translated
 from domain.errors import Broken, NoStore, NotAStore, StoreExists, StoreOfAnotherLayout
 from domain.server_errors import BadPlace, CopyIsUnfinished, MayNotMakeTables
 
-LAYOUT = 2
+LAYOUT = 1
 """Counted up when what stands in layout.sql changes, with a step in :data:`_STEPS`."""
 
 _STEPS: dict[int, str] = {}
-"""What turns a schema of a layout into one of the next, from the oldest that can be."""
+"""What turns a schema of a layout into one of the next."""
 
 _NUMBERING = """UPDATE {schema}.store SET by_transaction = coalesce(%s, by_transaction),
         epoch = greatest(epoch, (SELECT coalesce(max(position), 0) FROM {schema}.stored_events)
@@ -71,7 +71,7 @@ def migrate(address: Address, *, by_transaction: bool | None = None) -> int | No
         The layout that it had; None where there was no store.
 
     Raises:
-        StoreOfAnotherLayout: a newer version made it, or one that is too old.
+        StoreOfAnotherLayout: a newer version made it.
         MayNotMakeTables: the role has no right to.
         StoreIsUnreachable, StoreIsClosed, StoreIsReadOnly: it can't be changed.
     """
@@ -86,7 +86,7 @@ def migrate(address: Address, *, by_transaction: bool | None = None) -> int | No
                 connection.execute(_filled(_layout(), address))
             elif found < 0:
                 raise CopyIsUnfinished(address.shown)
-            elif not min(_STEPS, default=LAYOUT) <= found <= LAYOUT:
+            elif found > LAYOUT:
                 raise StoreOfAnotherLayout(address.shown, found, LAYOUT)
             else:
                 for layout in range(found, LAYOUT):

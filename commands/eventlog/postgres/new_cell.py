@@ -4,7 +4,7 @@ import re
 
 import psycopg
 
-from commands.eventlog.place import Address, address_of, without_secrets
+from commands.eventlog.place import Address, address_of, as_strict, without_secrets
 from commands.eventlog.postgres.connections import Connection, connect
 from commands.eventlog.postgres.directory import HOME, address_in
 from commands.eventlog.postgres.faults import translated
@@ -34,8 +34,10 @@ def add_cell(home: Address, name: str, url: str) -> None:
     """
     if not _NAME.fullmatch(name) or name == HOME:
         raise BadSetting(f"{name!r} is no name of a cell: use small letters, digits and '-'.")
-    cell, kept = address_of(url), without_secrets(url)
-    address_in(kept)
+    kept = without_secrets(url)
+    address_in(home, kept)
+    cell = address_of(url)
+    cell = cell._replace(conninfo=as_strict(cell.conninfo, home.conninfo))
     try:
         with connect(home) as connection:
             checked(connection, home)
