@@ -6,17 +6,21 @@ It is replaced at once, and last: what it does not name is not there.
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from domain.errors import Refused
 from projections.analytics.database import Status
-from projections.analytics.files.directory import replace
+from projections.analytics.files.directory import OURS, replace
 from projections.analytics.files.readme import as_data
 from projections.analytics.files.tables import Table
 
 FILE = "_manifest.json"
 MADE = "logosphere lake "
 VERSION = 1
+
+_LARGEST = 2**63
+
+T = TypeVar("T")
 
 
 class DataFile(NamedTuple):
@@ -135,17 +139,37 @@ def _text(manifest: Manifest, tables: Sequence[Table], duckdb: str) -> Iterator[
 
 
 def _manifest(data: dict[str, Any]) -> Manifest:
+    """What was written; raises ValueError, KeyError or TypeError where it is damaged."""
     store = data["store"]
     return Manifest(
         Status(
-            store["layout"],
-            store["position"],
+            _is(store["layout"], str),
+            _number(store["position"]),
             bytes.fromhex(store["hash"]),
             bytes.fromhex(store["mark"]),
         ),
-        data["buckets"],
-        tuple(data["chosen"]),
-        tuple(DataFile(**file) for file in data["files"]),
-        tuple(DataFile(**file) for file in data["superseded"]),
-        data["digests"],
+        _number(data["buckets"]),
+        tuple(_is(name, str) for name in data["chosen"]),
+        tuple(_file(**file) for file in data["files"]),
+        tuple(_file(**file) for file in data["superseded"]),
+        _is(data["digests"], dict),
     )
+
+
+def _file(*, table: str, path: str, rows: int, bytes: int, first: int, last: int) -> DataFile:  # noqa: A002 — as the manifest has it
+    if not OURS.fullmatch(path):  # nothing outside of the lake is read
+        raise ValueError(path)
+    return DataFile(_is(table, str), path, *map(_number, (rows, bytes, first, last)))
+
+
+def _number(value: object) -> int:
+    number = _is(value, int)
+    if not 0 <= number < _LARGEST:
+        raise ValueError(value)
+    return number
+
+
+def _is(value: object, type_: type[T]) -> T:
+    if not isinstance(value, type_):
+        raise TypeError(value)
+    return value
