@@ -87,6 +87,9 @@ def added_up(
 
     What nobody knows adds nothing. Floats are added without any loss, so that the order in which
     sessions come does not matter.
+
+    Raises:
+        BadJob: a sum is none that the column can hold.
     """
     keys = [place for place, column in enumerate(columns) if column.name in by]
     groups: dict[tuple[Value, ...], list[tuple[Value, ...]]] = {}
@@ -106,7 +109,13 @@ def _sum(column: Column, values: Iterable[Any]) -> Value:
     known = [value for value in values if value is not None]
     if not known:
         return None
-    return math.fsum(known) if column.type == "float" else int(sum(known))
+    try:
+        total = math.fsum(known) if column.type == "float" else int(sum(known))
+    except (OverflowError, ValueError):  # the latter of infinities that cancel out
+        total = None
+    if total is None or (column.type == "int" and not -_LARGEST <= total < _LARGEST):
+        raise BadJob(f"Column {column.name!r} can't be added up: the sum is no {column.type}.")
+    return total
 
 
 def _value(column: Column, value: Any) -> Value:

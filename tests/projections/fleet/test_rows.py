@@ -72,3 +72,18 @@ def test_a_branch_is_plain_data() -> None:
     """What a job is told of a session can be unpacked."""
     session, parent, root, after = Branch(SessionId("b"), SessionId("a"), SessionId("a"), 4)
     assert (session, parent, root, after) == ("b", "a", "a", 4)
+
+
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        (Column("x", "float"), (1e308, 1e308)),
+        (Column("x", "float"), (float("inf"), float("-inf"))),
+        (Column("x", "int"), (2**63 - 1, 1)),
+    ],
+)
+def test_a_sum_that_its_column_cannot_hold_is_refused(column: Column, values: list[Any]) -> None:
+    """Else it ends in a traceback, or in a number that no file of numbers takes."""
+    columns = (Column("g", "text"), column)
+    with pytest.raises(BadJob, match="'x' can't be added up"):
+        added_up(columns, ("g",), [("a", value) for value in values])
