@@ -121,7 +121,9 @@ END $$;
 CREATE FUNCTION {schema}.reserve(name text, chosen text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM {schema}.take_turn(true); -- so that nobody begins it here meanwhile
-    IF EXISTS (SELECT 1 FROM {schema}.stored_events WHERE originator_id = name) THEN
+    IF (SELECT position FROM {schema}.stored_events -- in an order, so that an index answers
+        WHERE originator_id = name ORDER BY originator_version LIMIT 1) IS NOT NULL
+    THEN
         RETURN 'home';
     END IF;
     INSERT INTO {schema}.routes VALUES (name, chosen) ON CONFLICT DO NOTHING;
@@ -190,8 +192,13 @@ BEGIN
             WHEN f.topic = 'session.forked' OR f.originator_version = 1 THEN
                 (f.topic = 'session.forked' AND f.originator_version = 1)
                 OR EXISTS (SELECT 1 FROM {schema}.routes WHERE stream = f.originator_id)
-                OR EXISTS (SELECT 1 FROM {schema}.stored_events AS e
-                    WHERE e.originator_id = f.originator_id AND e.position < f.position)
+                -- whatever is older is at one end of the stream: asked for in an order, an index
+                -- answers, where EXISTS would have the table walked to find that there is nothing
+                OR f.position > (SELECT e.position FROM {schema}.stored_events AS e
+                    WHERE e.originator_id = f.originator_id ORDER BY e.originator_version LIMIT 1)
+                OR f.position > (SELECT e.position FROM {schema}.stored_events AS e
+                    WHERE e.originator_id = f.originator_id
+                    ORDER BY e.originator_version DESC LIMIT 1)
             ELSE NOT EXISTS (SELECT 1 FROM {schema}.stored_events AS e
                 WHERE e.originator_id = f.originator_id
                 AND e.originator_version = f.originator_version - 1 AND e.position < f.position)
