@@ -23,7 +23,7 @@ from commands.eventlog.place import Place, place_of
 from commands.eventlog.postgres import directory
 from commands.eventlog.postgres.new_cell import add_cell
 from commands.handle import handle
-from domain.errors import NoSuchSession
+from domain.errors import NoSuchSession, SessionExists
 from domain.ids import SessionId
 from domain.reach import Away
 from domain.server_errors import BadPlace, CellsAreAway, StoreIsUnreachable
@@ -403,6 +403,26 @@ def test_one_that_is_silent_holds_up_no_other(torn: Torn) -> None:
             assert not waits.done()
         with pytest.raises(StoreIsUnreachable):
             waits.result(20)
+
+
+def test_a_session_begins_where_somebody_answers(torn: Torn) -> None:
+    """It is in one cell for good then, whoever looks for it, and whatever its name says."""
+    names = [f"new/{number}" for number in range(8)]
+    with EventLog(torn.place) as log:
+        says = {log._recorder._chosen(name) for name in names}  # type: ignore[attr-defined]
+        assert says == {"home", "d"}
+    torn.take_away()
+    with EventLog(torn.place) as log:
+        for name in names:
+            begin(log, name, events=2)
+    torn.bring_back()
+    with EventLog(torn.place) as log:
+        for name in names:
+            assert grow(log, name, 1).version == 3
+            with pytest.raises(SessionExists):
+                begin(log, name)
+        assert sorted(log.sessions()) == sorted([*HERE, *AWAY, *names])
+        assert [log.place_of(SessionId(name)).address.cell for name in names] == ["home"] * 8
 
 
 def test_several_that_are_silent_are_waited_for_once(torn: Torn) -> None:

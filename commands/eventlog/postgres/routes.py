@@ -9,7 +9,7 @@ from commands.eventlog.postgres.directory import HOME, Cell, Silence, Watched, c
 from commands.eventlog.postgres.recorder import PostgresRecorder
 from commands.eventlog.postgres.rows import Cursor
 from domain.errors import LostRace
-from domain.server_errors import BadPlace, ManyCells, NoSuchCell
+from domain.server_errors import BadPlace, ManyCells, NoSuchCell, StoreIsUnreachable
 from domain.streams import family_of
 
 
@@ -129,13 +129,24 @@ class Routes:
         return {one: self._routes.get(one, HOME) for one in streams}
 
     def _chosen(self, stream: str) -> str:
-        """The cell for a new root: what its name says, so that two who begin it agree."""
+        """The cell for a new root: what its name says, or the next one that answers.
+
+        Two who begin it mostly agree; where they don't, the directory lets but one of them.
+        """
         if family_of(stream) != "session":
             return HOME
         if self._only is not None:
             return self._only
         names = sorted(self._cells)
-        return names[int.from_bytes(sha256(stream.encode()).digest()[:8], "big") % len(names)]
+        first = int.from_bytes(sha256(stream.encode()).digest()[:8], "big") % len(names)
+        return next(filter(self._answers, (*names[first:], *names[:first])))  # home always does
+
+    def _answers(self, name: str) -> bool:
+        try:
+            self.cell(name)
+        except StoreIsUnreachable:
+            return False
+        return True
 
     def _reserved(self, stream: str, cell: str) -> None:
         """Let the directory know of a stream that begins in a cell.
