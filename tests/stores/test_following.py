@@ -235,6 +235,7 @@ def _terminate(owner: Connection) -> None:
     owner.execute(
         "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
         " WHERE pid <> pg_backend_pid() AND datname = current_database()"
+        " AND backend_type = 'client backend'"  # autovacuum is not ours to end
     )
 
 
