@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
+from textual.css.query import NoMatches
 from textual.screen import Screen
 
 DEBOUNCE = 0.05
@@ -31,5 +32,7 @@ class Soon:
                 await asyncio.sleep(DEBOUNCE)
                 self._asked = False
                 await self._doing()
+        except NoMatches:  # the parts of a screen go before it does: nobody looks any more
+            return
         finally:
             self.busy = False
